@@ -59,7 +59,6 @@ static const struct fab_column cause_columns[] = {
 };
 
 struct outcome {
-	struct fab_check *all;	 /* with the accepted problems; NULL: none are accepted */
 	struct fab_check *check; /* without */
 	struct fab_known_counts counts;
 	struct fab_fabric *old; /* of --diff */
@@ -442,8 +441,6 @@ static int solve(struct fab_work *w, struct fab_err *err)
 	if (rc)
 		return rc;
 	o->check = fab_check_new(w->f);
-	if (p->known_out && known)
-		o->all = fab_check_new(w->f);
 	if (known)
 		o->counts = fab_known_leave_out(known, o->check);
 	fab_known_free(known);
@@ -473,15 +470,6 @@ static int solve(struct fab_work *w, struct fab_err *err)
 					(o->routing.unreachable || o->routing.cycle.n))
 		       ? FAB_EXIT_FOUND
 		       : FAB_EXIT_DONE;
-}
-
-static int write_known(FILE *out, const struct fab_work *w, struct fab_err *err)
-{
-	const struct outcome *o = w->outcome;
-
-	(void)err;
-	fab_known_write(out, o->all ? o->all : o->check);
-	return 0;
 }
 
 /* Findings counted by their codes. */
@@ -577,7 +565,6 @@ static void fini(void *outcome)
 	fab_check_free(o->old_check);
 	fab_fabric_free(o->old);
 	fab_check_free(o->check);
-	fab_check_free(o->all);
 }
 
 const struct fab_task topo_check = {
@@ -585,7 +572,6 @@ const struct fab_task topo_check = {
 	FAB_TASK_COLUMNS(columns),
 	.outcome_bytes = sizeof(struct outcome),
 	.solve = solve,
-	.files = (const struct fab_task_file[]){{"known-out", write_known}, {0}},
 	.report = report,
 	.draw = draw,
 	.fini = fini,

@@ -8,6 +8,8 @@
 #include "export/fabrics.h"
 #include "export/slurm.h"
 #include "export/tables.h"
+#include "fabric/check.h"
+#include "source/known.h"
 #include "unicast/engine.h"
 
 #define TO(member) FAB_TO(struct topo_params, member)
@@ -19,8 +21,6 @@ static const struct fab_option options[] = {
 	{"known", "FILE",
 	 "With --check: put the problems that FILE accepts last; exit status 1 on new ones only",
 	 FAB_TAKES_INPUT, TO(known)},
-	{"known-out", "FILE", "With --check: write all problems to FILE, for --known",
-	 FAB_TAKES_OUTPUT, TO(known_out)},
 	{"diff", "OLD",
 	 "List what changed from the fabric OLD to FABRIC, or how FABRIC differs from the cabling plan OLD; exit status 1 on differences; with --check: say what is new since OLD",
 	 FAB_TAKES_FILE_OR_TEXT, TO(other), .everyday = true},
@@ -51,7 +51,7 @@ static const struct fab_option options[] = {
 	 FAB_TAKES_ONE, TO(algorithm), .choices = &fab_unicast_choices,
 	 .preset = "minhop"},
 	{"to", "KIND",
-	 "Convert to ibnetdiscover, dot, json, slurm, slurm-yaml, slurm-block (files of Slurm), subnet-lst, root-guids, cn-guids (of OpenSM), booksim (of BookSim2), min-hops (tables of minimum hops), plan (cabling plan) or html (a page)",
+	 "Convert to ibnetdiscover, dot, json, slurm, slurm-yaml, slurm-block (for Slurm), subnet-lst, root-guids, cn-guids (for OpenSM), booksim, min-hops (tables), plan (cabling plan), known (problems, for --known) or html (a page)",
 	 FAB_TAKES_ONE, TO(target), .flag = TO(to),
 	 .choices = FAB_NAME_LIST(
 		 [TOPO_TO_IBNETDISCOVER] = "ibnetdiscover", [TOPO_TO_DOT] = "dot",
@@ -61,7 +61,7 @@ static const struct fab_option options[] = {
 		 [TOPO_TO_SUBNET_LST] = "subnet-lst", [TOPO_TO_ROOT_GUIDS] = "root-guids",
 		 [TOPO_TO_CN_GUIDS] = "cn-guids", [TOPO_TO_BOOKSIM] = "booksim",
 		 [TOPO_TO_MIN_HOPS] = "min-hops", [TOPO_TO_PLAN] = "plan",
-		 [TOPO_TO_HTML] = "html"),
+		 [TOPO_TO_KNOWN] = "known", [TOPO_TO_HTML] = "html"),
 	 .everyday = true},
 	{0},
 };
@@ -69,23 +69,22 @@ static const struct fab_option options[] = {
 static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct topo_params, input),
 	{options, 0},
-	FAB_PART(fab_cli_opensm_rows, struct topo_params, opensm),
 	FAB_PART(fab_cli_output_rows, struct topo_params, output),
-	FAB_PART(fab_cli_run_rows, struct topo_params, run),
+	FAB_PART_BUT(fab_cli_run_rows, struct topo_params, run, "threads"),
 	{0},
 };
 
 static const struct fab_relation relations[] = {
 	{"check,ports,who,capacity,choose,trace,users,to", FAB_APART},
 	{"diff,ports,who,capacity,choose,trace,users,to", FAB_APART},
-	{"to", FAB_EXCLUDES, "format,columns,list-columns,no-header,report",
+	{"to", FAB_EXCLUDES, "format,columns,no-header,report",
 	 "what --to writes has a form of its own"},
 	{"switches-only,fold", FAB_GOES_WITH, "to=dot"},
-	{"known,known-out", FAB_GOES_WITH, "check"},
+	{"known", FAB_GOES_WITH, "check"},
 	{"from", FAB_GOES_WITH, "choose"},
 	{"lfts", FAB_GOES_WITH, "check,capacity,choose,trace,users"},
 	{"algorithm", FAB_GOES_WITH, "capacity,choose,trace,users"},
-	{"time-limit", FAB_GOES_WITH, "algorithm"},
+	{"opensm-conf,time-limit", FAB_GOES_WITH, "algorithm"},
 	{"path-sl,sl2vl", FAB_GOES_WITH, "check"},
 	{"path-sl,sl2vl", FAB_NEEDS, "lfts"},
 	{"lfts", FAB_EXCLUDES, "algorithm"},
@@ -99,6 +98,7 @@ static int write_fabric(FILE *out, const struct fab_work *w, struct fab_err *err
 	const struct fab_dot_options dot = {.without_hosts = p->switches_only,
 					    .fold = p->fold};
 	struct fab_slurm_notes slurm = {.n_roots = 0};
+	struct fab_check *check;
 	uint32_t n_left_out = 0;
 	int rc = 0;
 
@@ -143,6 +143,11 @@ static int write_fabric(FILE *out, const struct fab_work *w, struct fab_err *err
 		return fab_export_min_hops(out, w->f, p->run.threads, err);
 	case TOPO_TO_PLAN:
 		return fab_export_plan(out, w->f, err);
+	case TOPO_TO_KNOWN:
+		check = fab_check_new(w->f);
+		fab_known_write(out, check);
+		fab_check_free(check);
+		return 0;
 	default:
 		return fab_export_ibnetdiscover(out, w->f, err);
 	}

@@ -16,6 +16,7 @@ const struct fab_option topo_settings[] = {
 	 "With --to=dot: fold hosts into lists, switches into pods or ranks, as far as a picture of 3000 pixels needs",
 	 FAB_TAKES_NOTHING, TO(fold)},
 	FAB_CLI_SUBNET_ROW(TO(input.subnet)),
+	FAB_CLI_OPENSM_CONF_ROW(TO(opensm.conf)),
 	FAB_CLI_TIME_LIMIT_ROW(TO(opensm.limit_seconds)),
 	{0},
 };

@@ -23,6 +23,7 @@ enum topo_target {
 	TOPO_TO_BOOKSIM,
 	TOPO_TO_MIN_HOPS,
 	TOPO_TO_PLAN,
+	TOPO_TO_KNOWN,
 	TOPO_TO_HTML,
 };
 
@@ -32,7 +33,7 @@ struct topo_params {
 	enum topo_target target;
 	const char *other; /* --diff */
 	bool switches_only, fold;
-	const char *known, *known_out; /* files of accepted problems */
+	const char *known; /* file of accepted problems */
 	const char *trace, *users, *who;
 	const char *lfts, *mcfdbs; /* tables of these two, and of --check */
 	const char *path_sl, *sl2vl;

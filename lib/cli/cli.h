@@ -39,21 +39,15 @@ struct fab_cli_input {
 	FAB_VEC(const char *) edit; /* files or texts */
 };
 
-/* When to use colour: on a terminal; always; never. */
-enum fab_cli_color { FAB_COLOR_AUTO, FAB_COLOR_ALWAYS, FAB_COLOR_NEVER };
-
-/*
- * -o/--output FILE, --report FILE, --format table|json|csv, --columns LIST,
- * --list-columns, --no-header, --color auto|always|never
+/* -o/--output FILE, --report FILE, --format table|json|csv, --columns LIST, --no-header
  */
 struct fab_cli_output {
 	const char *path;   /* NULL: standard output */
 	const char *report; /* the page; NULL: none */
 	enum fab_format format;
-	const char *columns;
-	bool list_columns;
+	const char *columns; /* NULL: not given, or help */
+	bool list_columns;   /* --columns=help */
 	bool no_header;
-	enum fab_cli_color color;
 };
 
 /*
@@ -210,9 +204,9 @@ int fab_cli_commit_results(struct fab_cli_results *results,
 			   struct fab_err *err) FAB_MUST_CHECK;
 
 /*
- * Report options from the output child and the terminal: width (COLUMNS first), and
- * colour unless --color says otherwise (not with NO_COLOR or TERM=dumb), only when the
- * sink is standard output on a terminal.
+ * Report options from the output child and, when the sink is standard output on a
+ * terminal, from that: width (COLUMNS first) and colour (not with TERM=dumb). NO_COLOR
+ * means no colour, CLICOLOR_FORCE colour on any standard output.
  */
 struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
 						 const struct fab_cli_sink *sink);

@@ -122,7 +122,7 @@ struct fab_command {
 	 * read them. */
 	const struct fab_option *settings;
 	/* Derive values from the options, whose relations are checked. EINVAL:
-	 * one sentence. NULL: nothing. Not with --list-columns. */
+	 * one sentence. NULL: nothing. Not with --columns=help. */
 	int (*complete)(void *params, struct fab_err *err);
 	/* Completions: words for an option, or for an argument (NULL) instead of FABRIC.
 	 * `file`: the first argument that is one, NULL: none yet; `begun`: of the word.

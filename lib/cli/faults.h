@@ -84,6 +84,12 @@ bool fab_cli_fills_roots(const char *path);
 			"What is dead, a line each: switches, or the word link and links; repeatable", \
 			FAB_TAKES_INPUT, to, .is_many = true                                           \
 	}
+#define FAB_CLI_OPENSM_CONF_ROW(to)                                                                                               \
+	{                                                                                                                         \
+		"opensm-conf", "FILE",                                                                                            \
+			"With --algorithm=opensm:ENGINE: opensm.conf of the site, of which roots, hosts, lanes and orders count", \
+			FAB_TAKES_INPUT, to                                                                                       \
+	}
 #define FAB_CLI_TIME_LIMIT_ROW(to)                                                       \
 	{                                                                                \
 		"time-limit", "TIME",                                                    \
@@ -92,32 +98,30 @@ bool fab_cli_fills_roots(const char *path);
 					       .like = "30s", .preset = "10min"          \
 	}
 /* Of a command whose parameters have members input, faults, tables and opensm. */
-#define FAB_CLI_EXPERT_ROWS(type)                                                                                          \
-	FAB_CLI_SUBNET_ROW(FAB_TO(type, input.subnet)),                                                                    \
-		FAB_CLI_FAIL_FILE_ROW(FAB_TO(type, faults.fail_file)),                                                     \
-		{"random",                                                                                                 \
-		 "K",                                                                                                      \
-		 "K dead parts more, drawn by --seed",                                                                     \
-		 FAB_TAKES_NUMBER,                                                                                         \
-		 FAB_TO(type, faults.random),                                                                              \
-		 .min = 1,                                                                                                 \
-		 .max = 1000000},                                                                                          \
-		{"of",                                                                                                     \
-		 "KIND",                                                                                                   \
-		 "Parts that random draws: leaves, roots, links or any",                                                   \
-		 FAB_TAKES_ONE,                                                                                            \
-		 FAB_TO(type, faults.of),                                                                                  \
-		 .choices = &fab_fault_kind_choices,                                                                       \
-		 .preset = "leaves"},                                                                                      \
-		{"path-sl", "FILE",                                                                                        \
-		 "With --lfts: service levels of the paths, as fabric-faults(1) reads them",                               \
-		 FAB_TAKES_INPUT, FAB_TO(type, tables.path_sl)},                                                           \
-		{"sl2vl", "FILE",                                                                                          \
-		 "With --lfts: lanes of the service levels, as fabric-faults(1) reads them",                               \
-		 FAB_TAKES_INPUT, FAB_TO(type, tables.sl2vl)},                                                             \
-		{"opensm-conf", "FILE",                                                                                    \
-		 "With --algorithm=opensm:ENGINE: opensm.conf of the site, of which roots, hosts, lanes and orders count", \
-		 FAB_TAKES_INPUT, FAB_TO(type, opensm.conf)},                                                              \
+#define FAB_CLI_EXPERT_ROWS(type)                                                            \
+	FAB_CLI_SUBNET_ROW(FAB_TO(type, input.subnet)),                                      \
+		FAB_CLI_FAIL_FILE_ROW(FAB_TO(type, faults.fail_file)),                       \
+		{"random",                                                                   \
+		 "K",                                                                        \
+		 "K dead parts more, drawn by --seed",                                       \
+		 FAB_TAKES_NUMBER,                                                           \
+		 FAB_TO(type, faults.random),                                                \
+		 .min = 1,                                                                   \
+		 .max = 1000000},                                                            \
+		{"of",                                                                       \
+		 "KIND",                                                                     \
+		 "Parts that random draws: leaves, roots, links or any",                     \
+		 FAB_TAKES_ONE,                                                              \
+		 FAB_TO(type, faults.of),                                                    \
+		 .choices = &fab_fault_kind_choices,                                         \
+		 .preset = "leaves"},                                                        \
+		{"path-sl", "FILE",                                                          \
+		 "With --lfts: service levels of the paths, as fabric-faults(1) reads them", \
+		 FAB_TAKES_INPUT, FAB_TO(type, tables.path_sl)},                             \
+		{"sl2vl", "FILE",                                                            \
+		 "With --lfts: lanes of the service levels, as fabric-faults(1) reads them", \
+		 FAB_TAKES_INPUT, FAB_TO(type, tables.sl2vl)},                               \
+		FAB_CLI_OPENSM_CONF_ROW(FAB_TO(type, opensm.conf)),                          \
 		FAB_CLI_TIME_LIMIT_ROW(FAB_TO(type, opensm.limit_seconds))
 
 /* Where groups come from, in the order of the command line. */

@@ -19,9 +19,9 @@ enum { KEY_FIRST = 0x100, KEY_SET = 0x10000, KEY_LIST_SETTINGS, KEY_USAGE };
 enum { HELP_COLUMNS = 78 };
 
 /* Options that shards may differ in. */
-static const char *const apart[] = {"shard",	 "store",  "label",  "threads", "quiet",
-				    "verbose",	 "output", "format", "columns", "color",
-				    "no-header", "check",  "plot",   "report"};
+static const char *const apart[] = {"shard",   "store",	 "label",  "threads", "quiet",
+				    "verbose", "output", "format", "columns", "no-header",
+				    "check",   "plot",	 "report"};
 
 /* One argument as a shell would read it; returns the end of what was written. */
 static char *quote(char *out, const char *arg)
@@ -281,13 +281,16 @@ static int take_argument(struct fab_given *g, const char *arg, struct fab_err *e
 /* All is read: does it go together? */
 static void finish(struct fab_given *g, struct argp_state *state)
 {
-	const struct fab_cli_output *output = fab_given_part(g, fab_cli_output_rows);
+	struct fab_cli_output *output = fab_given_part(g, fab_cli_output_rows);
 	const struct fab_command *c = g->command;
 	struct fab_cli_columns columns = fab_given_columns(g);
 	struct fab_err err;
 	bool lists;
 
 	assert(output);
+	output->list_columns = output->columns && !strcmp(output->columns, "help");
+	if (output->list_columns)
+		output->columns = NULL;
 	lists = output->list_columns || g->lists_settings;
 	if (output->columns && columns.v &&
 	    fab_columns_check(output->columns, columns.v, columns.n, &err))

@@ -739,6 +739,14 @@ FILE *fab_cli_open_result(struct fab_cli_results *results, const char *path)
 	return sink.file;
 }
 
+/* Is a variable of the environment set and not empty? */
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
 struct fab_report_options fab_cli_report_options(const struct fab_cli_output *output,
 						 const struct fab_cli_sink *sink)
 {
@@ -746,23 +754,24 @@ struct fab_report_options fab_cli_report_options(const struct fab_cli_output *ou
 		.format = output->format,
 		.columns = output->columns,
 		.no_header = output->no_header,
-		.color = output->color == FAB_COLOR_ALWAYS,
 	};
 	const char *columns = getenv("COLUMNS"), *term = getenv("TERM");
-	const char *no_color = getenv("NO_COLOR");
+	bool is_terminal = !sink->path && isatty(fileno(sink->file));
 	struct winsize size;
 	uint64_t n;
 
-	if (sink->path || !isatty(fileno(sink->file)))
+	if (sink->path)
+		return options;
+	options.color = !is_set("NO_COLOR") &&
+			(is_set("CLICOLOR_FORCE") ||
+			 (is_terminal && term && strcmp(term, "dumb") != 0));
+	if (!is_terminal)
 		return options;
 	/* COLUMNS if it is set, else the width of the terminal, else no limit */
 	if (columns && fab_parse_u64(columns, strlen(columns), 1, 10000, &n))
 		options.width = (unsigned)n;
 	else if (ioctl(fileno(sink->file), TIOCGWINSZ, &size) == 0)
 		options.width = size.ws_col;
-	if (output->color == FAB_COLOR_AUTO)
-		options.color =
-			term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
 	return options;
 }
 

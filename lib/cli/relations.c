@@ -216,11 +216,11 @@ int fab_given_check(const struct fab_given *g, bool lists, struct fab_err *err)
 	for (size_t i = 0; i < FAB_COUNT(shared) && !rc && !lists; i++)
 		if (fab_given_part(g, shared[i].part))
 			rc = check(g, &shared[i].relation, err);
-	/* of a list only relations that name --list-columns count */
+	/* of a list only relations that name --columns count */
 	for (const struct fab_relation *r = g->command->relations; r && r->names && !rc;
 	     r++)
-		if (!lists || strstr(r->names, "list-columns") ||
-		    (r->others && strstr(r->others, "list-columns")))
+		if (!lists || strstr(r->names, "columns") ||
+		    (r->others && strstr(r->others, "columns")))
 			rc = check(g, r, err);
 	return rc;
 }

@@ -54,17 +54,9 @@ const struct fab_option fab_cli_output_rows[] = {
 	 .choices = FAB_NAME_LIST([FAB_FORMAT_TABLE] = "table",
 				  [FAB_FORMAT_JSON] = "json", [FAB_FORMAT_CSV] = "csv"),
 	 .everyday = true},
-	{"columns", "LIST", "Columns of the main table, separated by commas",
+	{"columns", "LIST", "Columns of the main table; help: list them all",
 	 FAB_TAKES_TEXT, TO(columns), .everyday = true},
-	{"list-columns", NULL, "Say which columns there are, and stop", FAB_TAKES_NOTHING,
-	 TO(list_columns)},
 	{"no-header", NULL, "Leave out headings", FAB_TAKES_NOTHING, TO(no_header)},
-	{"color", "WHEN",
-	 "Colour in tables: auto (default: on a terminal), always or never",
-	 FAB_TAKES_ONE, TO(color),
-	 .choices =
-		 FAB_NAME_LIST([FAB_COLOR_AUTO] = "auto", [FAB_COLOR_ALWAYS] = "always",
-			       [FAB_COLOR_NEVER] = "never")},
 	{0},
 };
 #undef TO
@@ -225,9 +217,7 @@ const struct fab_option fab_cli_tables_rows[] = {
 
 #define TO(member) FAB_TO(struct fab_opensm, member)
 const struct fab_option fab_cli_opensm_rows[] = {
-	{"opensm-conf", "FILE",
-	 "With --algorithm=opensm:ENGINE: opensm.conf of the site, of which roots, hosts, lanes and orders count",
-	 FAB_TAKES_INPUT, TO(conf)},
+	FAB_CLI_OPENSM_CONF_ROW(TO(conf)),
 	{0},
 };
 #undef TO

@@ -267,7 +267,7 @@ char *fab_cell_human(const struct fab_column *column, union fab_cell cell);
 /* The unit that the flags name: s, Mb/s, B; NULL: none. And its flag. O(1). */
 const char *fab_unit_name(unsigned flags);
 unsigned fab_unit_flags(const char *unit);
-/* Print `name  help` lines: what --list-columns shows. O(columns * len). */
+/* Print `name  help` lines: what --columns=help shows. O(columns * len). */
 void fab_columns_list(FILE *out, const struct fab_column *columns, size_t n_columns);
 
 /* Columns of a terminal that a safe text takes: East Asian characters take two, combining

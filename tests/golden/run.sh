@@ -25,7 +25,7 @@ export CASE="$case_dir" SOURCE="${FAB_SOURCE_DIR:-$here/../..}"
 export DATA="${FAB_TEST_DATA:-}"
 [ -n "$DATA" ] || DATA="$SOURCE/../shared/topologies"
 export TERM=dumb COLUMNS=100 LC_ALL=C.UTF-8
-unset ARGP_HELP_FMT NO_COLOR OMP_NUM_THREADS
+unset ARGP_HELP_FMT NO_COLOR CLICOLOR_FORCE OMP_NUM_THREADS
 
 cd "$work/in" || exit 1
 if [ -f "$case_dir/need" ] && ! sh "$case_dir/need"; then

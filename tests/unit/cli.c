@@ -10,8 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- options ---- */
-
 struct params {
 	struct fab_cli_input input;
 	struct fab_cli_output output;
@@ -22,7 +20,6 @@ static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_input_rows, struct params, input),
 	FAB_PART(fab_cli_output_rows, struct params, output),
 	FAB_PART(fab_cli_run_rows, struct params, run),
-	FAB_PART(fab_cli_chance_rows, struct params, run),
 	{0},
 };
 
@@ -36,61 +33,6 @@ static const struct fab_task task = {.solve = fail};
 
 static const struct fab_command command = {
 	.name = "fabric-test", .args = "[FABRIC]", .parts = parts, .task = &task};
-
-static const char *arguments[16]; /* of the next parsed(), NULL-ended */
-
-static struct params parsed(void)
-{
-	static char words[FAB_COUNT(arguments)][64];
-	struct params p = {0};
-	struct fab_given g;
-	char *argv[FAB_COUNT(arguments) + 1] = {(char[]){"fabric-test"}};
-	int argc = 1;
-
-	for (; arguments[argc - 1]; argc++) {
-		argv[argc] = words[argc];
-		snprintf(words[argc], sizeof(words[argc]), "%s", arguments[argc - 1]);
-	}
-	fab_given_init(&g, &command, &p);
-	fab_given_read(&g, argc, argv);
-	FAB_FREE_ALL(g.of.v, g.arguments);
-	return p;
-}
-
-Test(cli, options)
-{
-	static const char *const given[] = {"x.topo",
-					    "--node-name-map=m",
-					    "--hca=mlx5_[0-3]",
-					    "--format=csv",
-					    "-ofile",
-					    "--columns=a,b",
-					    "--threads=2",
-					    "--seed=18446744073709551615",
-					    "-qvv",
-					    "--verify",
-					    "--no-header",
-					    "--color=never",
-					    NULL};
-	struct params p;
-
-	memcpy(arguments, given, sizeof(given));
-	p = parsed();
-	cr_assert_str_eq(p.input.fabric, "x.topo");
-	cr_assert_str_eq(p.input.node_name_map, "m");
-	cr_assert_str_eq(p.input.hca, "mlx5_[0-3]");
-	cr_assert_eq(p.output.format, FAB_FORMAT_CSV);
-	cr_assert(p.output.no_header && !p.output.list_columns);
-	cr_assert_eq(p.output.color, FAB_COLOR_NEVER);
-	cr_assert_str_eq(p.output.path, "file");
-	cr_assert_str_eq(p.output.columns, "a,b");
-	cr_assert_eq(p.run.threads, 2);
-	cr_assert_eq(p.run.seed, UINT64_MAX);
-	cr_assert(p.run.quiet && p.run.verify);
-	cr_assert_eq(p.run.verbose, 2);
-}
-
-/* ---- messages ---- */
 
 static void die(void)
 {
@@ -173,18 +115,18 @@ Test(cli, report_options_follow_the_terminal)
 	cr_assert_eq(ioctl(fileno(sink.file), TIOCSWINSZ, &size), 0);
 	unsetenv("COLUMNS");
 	unsetenv("NO_COLOR");
+	unsetenv("CLICOLOR_FORCE");
 	setenv("TERM", "xterm", 1);
 	options = fab_cli_report_options(&output, &sink);
 	cr_assert_eq(options.format, FAB_FORMAT_CSV);
 	cr_assert_str_eq(options.columns, "a");
 	cr_assert(options.width == 77 && options.color, "%u", options.width);
-	output.color = FAB_COLOR_NEVER;
+	setenv("TERM", "dumb", 1);
 	cr_assert_not(fab_cli_report_options(&output, &sink).color);
-	output.color = FAB_COLOR_ALWAYS;
+	setenv("CLICOLOR_FORCE", "1", 1);
+	cr_assert(fab_cli_report_options(&output, &sink).color);
 	setenv("COLUMNS", "50", 1);
 	setenv("NO_COLOR", "1", 1);
-	cr_assert(fab_cli_report_options(&output, &sink).color);
-	output.color = FAB_COLOR_AUTO;
 	options = fab_cli_report_options(&output, &sink);
 	cr_assert(options.width == 50 && !options.color);
 	fclose(sink.file);
@@ -192,9 +134,12 @@ Test(cli, report_options_follow_the_terminal)
 	cr_assert(sink.file);
 	setenv("NO_COLOR", "", 1);
 	options = fab_cli_report_options(&output, &sink);
-	cr_assert(options.width == 0 && !options.color);
-	output.color = FAB_COLOR_ALWAYS;
-	cr_assert(fab_cli_report_options(&output, &sink).color);
+	cr_assert(options.width == 0 && options.color);
+	setenv("CLICOLOR_FORCE", "", 1);
+	cr_assert_not(fab_cli_report_options(&output, &sink).color);
+	setenv("CLICOLOR_FORCE", "1", 1);
+	sink.path = (char[]){"file"};
+	cr_assert_not(fab_cli_report_options(&output, &sink).color);
 	fclose(sink.file);
 	close(master);
 }

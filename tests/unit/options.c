@@ -80,6 +80,7 @@ static const struct fab_part parts[] = {
 	FAB_PART(fab_cli_output_rows, struct params, output),
 	FAB_PART(fab_cli_store_rows, struct params, store),
 	FAB_PART(fab_cli_run_rows, struct params, run),
+	FAB_PART(fab_cli_chance_rows, struct params, run),
 	{0},
 };
 
@@ -88,7 +89,7 @@ static const struct fab_relation relations[] = {
 	{"ns", FAB_NEEDS, "seconds", "clocks agree"},
 	{"flag", FAB_EXCLUDES, "either,many"},
 	{"mbps,bytes,level", FAB_APART},
-	{"plot", FAB_EXCLUDES, "list-columns"},
+	{"plot", FAB_EXCLUDES, "columns"},
 	{"in,out", FAB_REQUIRED, "flag,text,count", "no files"},
 	{0},
 };
@@ -178,7 +179,9 @@ Test(options, every_kind)
 	line = "--flag -cc --count --text=t --checked=ab --in=i --out=o "
 	       "--small=9 --large=18446744073709551615 --level --real=.5 --ns=1.5s "
 	       "--seconds=10ms fabric --colour=blue --chosen=blue,red --plot=a/b.png "
-	       "--shard=2/8 --other=xyz --color=never -qvv --threads=3 --format=csv";
+	       "--shard=2/8 --other=xyz -qvv --threads=3 --format=csv -ofile "
+	       "--node-name-map=m --hca=mlx5_[0-3] --seed=18446744073709551615 "
+	       "--verify --no-header";
 	p = read_params();
 	cr_assert(p.flag && p.count == 3 && p.has_level && p.level == 3);
 	cr_assert_str_eq(p.text, "t");
@@ -198,8 +201,11 @@ Test(options, every_kind)
 	cr_assert(p.shard.part.number == 2 && p.shard.part.count == 8);
 	cr_assert_eq(p.other, 3);
 	cr_assert(p.run.quiet && p.run.verbose == 2 && p.run.threads == 3);
-	cr_assert_eq(p.output.format, FAB_FORMAT_CSV);
-	cr_assert_eq(p.output.color, FAB_COLOR_NEVER);
+	cr_assert(p.run.verify && p.run.seed == UINT64_MAX);
+	cr_assert(p.output.no_header && p.output.format == FAB_FORMAT_CSV);
+	cr_assert_str_eq(p.output.path, "file");
+	cr_assert_str_eq(p.input.node_name_map, "m");
+	cr_assert_str_eq(p.input.hca, "mlx5_[0-3]");
 	end(&p);
 }
 
@@ -330,8 +336,8 @@ Test(options, relations)
 		{"f -c --bytes=1B --level=2", "--bytes and --level do not go together"},
 		{"f", "no files: --in=FILE or --out=FILE is missing"},
 		{"f -c --label=x", "--label goes with --store=FILE only"},
-		{"--list-columns --plot=a.svg",
-		 "--plot and --list-columns do not go together"},
+		{"--columns=help --plot=a.svg",
+		 "--plot and --columns do not go together"},
 	};
 	static const char *const good[] = {"f -c --small=3 --real=1",
 					   "f -c --large=3 --colour=blue",
@@ -340,8 +346,8 @@ Test(options, relations)
 					   "f -c --level",
 					   "f --in=x",
 					   "f -c --label=x --store=a.db",
-					   "--list-columns",
-					   "--list-columns --flag --many=a"};
+					   "--columns=help",
+					   "--columns=help --flag --many=a"};
 	FAB_AUTO(folder_fini) struct folder f;
 
 	folder_init(&f);
@@ -410,8 +416,8 @@ Test(options, verbs)
 	cr_assert_eq(p.verb, 1);
 	p = read_verb("ask --hard f");
 	cr_assert(p.verb == 0 && p.hard && !strcmp(p.input.fabric, "f"));
-	p = read_verb("--list-columns");
-	cr_assert(p.output.list_columns);
+	p = read_verb("--columns=help");
+	cr_assert(p.output.list_columns && !p.output.columns);
 }
 
 Test(options, bad_verbs)
