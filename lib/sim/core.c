@@ -280,6 +280,7 @@ int sim_init(struct sim *s, const struct fab_sim_params *params,
 	 * tail has left */
 	if (s->net.n_groups && params->group_header < header)
 		header = params->group_header;
+	s->least_units = s->messages ? sim_units(s, s->least_payload + header) : 1;
 	notice = s->cable_delay + sim_wire(fastest, s->least_payload + header);
 	s->window = s->hop_delay < notice ? s->hop_delay : notice;
 	rc = init_switches(s, err);

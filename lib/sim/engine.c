@@ -461,7 +461,7 @@ SIM_HOT bool serve(struct sim_part *p, struct sim_switch *sw, uint32_t id)
 			/* a smaller packet may have credit */
 			int32_t most = sim_room(s, id, vl);
 
-			unit = most <= 0 || !s->by_units
+			unit = most < s->least_units
 				       ? FAB_NONE
 				       : search(p, sw, local, vl, lane->last, most);
 			if (unit == FAB_NONE) {

@@ -383,6 +383,7 @@ struct sim {
 	uint32_t least_payload; /* of a packet: what the window relies on */
 	uint64_t begin, end;	/* of the measured time */
 	bool by_units;		/* credits are of FAB_SIM_CREDIT_BYTES, else of packets */
+	int32_t least_units;	/* credits that any packet takes */
 	int32_t credits;	/* of a lane: of its own part */
 	int32_t shared;		/* of the part that the lanes of a port share */
 	int32_t *pool;		/* [n_all] units left of that; NULL: nothing is shared */
