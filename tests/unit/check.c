@@ -3,55 +3,40 @@
 
 #include "support/test.h"
 
-/* The codes of all findings in order, joined by blanks; a note's in brackets. */
-static char *codes(struct plan *plan)
+/* The findings of a plan, which ends, in order: their codes, joined by blanks; a note's
+ * in brackets. */
+static void expect(struct plan plan, const char *wanted)
 {
-	OWN(fab_fabric) *f = plan_build(plan, 0);
+	OWN(fab_fabric) *f = plan_end(&plan);
 	OWN(fab_check) *check = fab_check_new(f);
-	FAB_VEC(char) text = {0};
+	OWN_HEAP char *got = fab_strdup("");
 
 	for (uint32_t i = 0; i < check->n_findings; i++) {
 		const struct fab_finding *x = &check->findings[i];
-		bool note = x->severity == FAB_NOTE;
-		char one[128];
-		int n = snprintf(one, sizeof(one), "%s%s%s%s", i ? " " : "",
-				 note ? "(" : "", x->code, note ? ")" : "");
+		bool is_note = x->severity == FAB_NOTE;
 
-		cr_assert_eq(note, i >= check->n_problems);
-		for (int k = 0; k < n; k++)
-			FAB_PUSH(&text, one[k]);
+		cr_assert_eq(is_note, i >= check->n_problems);
+		fab_append(&got, i ? " " : "", is_note ? "(%s)" : "%s", x->code);
 	}
-	FAB_PUSH(&text, '\0');
-	plan_free(plan);
-	return text.v;
-}
-
-static void expect(struct plan plan, const char *wanted)
-{
-	OWN_HEAP char *got = codes(&plan);
-
 	cr_assert_str_eq(got, wanted);
+	cr_assert_eq(fab_check_worst(check) == NULL, check->n_problems == 0);
 }
 
-Test(check, sound_tree_has_no_findings)
+/* Both ends. */
+static void set_rate(struct plan *plan, size_t cable, uint8_t width, enum fab_speed speed)
 {
-	expect(plan_tree(4, 2, 3), "");
+	struct plan_cable *c = &plan->cables.v[cable];
+
+	c->a.width = c->b.width = width;
+	c->a.speed = c->b.speed = (uint8_t)speed;
 }
 
-Test(check, unconnected_part_is_told_once_a_part)
-{
-	struct plan plan = plan_tree(4, 2, 3);
-
-	plan_host(&plan, plan_switch(&plan, "lonely", 8), "far HCA-1");
-	plan_switch(&plan, "lonelier", 8);
-	expect(plan, "unconnected-part unconnected-part");
-}
-
-Test(check, ends_that_disagree)
+Test(check, cables)
 {
 	struct plan plan = plan_tree(4, 2, 3);
 
-	plan.cables.v[0].a.width = 1;
+	expect(plan_copy(&plan), "");
+	plan.cables.v[0].a.width = 1; /* ends that disagree */
 	plan.cables.v[1].b.speed = FAB_EDR;
 	expect(plan, "width-mismatch speed-mismatch");
 
@@ -59,19 +44,23 @@ Test(check, ends_that_disagree)
 	plan.cables.v[0].a.width = 0;
 	plan.cables.v[1].b.speed = FAB_SPEED_UNKNOWN;
 	expect(plan, "");
-}
-
-Test(check, below_the_usual_of_its_class)
-{
-	struct plan plan = plan_tree(4, 2, 3);
 
 	/* All host links EDR: usual among host links, so nothing to report. */
+	plan = plan_tree(4, 2, 3);
 	for (size_t i = 8; i < plan.cables.n; i++)
-		plan.cables.v[i].a.speed = plan.cables.v[i].b.speed = FAB_EDR;
-	plan.cables.v[9].a.speed = plan.cables.v[9].b.speed = FAB_QDR;
-	plan.cables.v[10].a.width = plan.cables.v[10].b.width = 1;
-	plan.cables.v[2].a.speed = plan.cables.v[2].b.speed = FAB_EDR;
+		set_rate(&plan, i, 4, FAB_EDR);
+	set_rate(&plan, 9, 4, FAB_QDR);
+	set_rate(&plan, 10, 1, FAB_EDR);
+	set_rate(&plan, 2, 4, FAB_EDR);
 	expect(plan, "slow-link slow-link narrow-link");
+
+	/* What the builder says: the same port twice, told by both ends; ports that the
+	 * switch does not have. */
+	plan = plan_tree(4, 2, 3);
+	plan_cable(&plan, 0, 1, 1, 6);
+	plan.nodes.v[2].n_ports = 4;
+	expect(plan,
+	       "port-out-of-range port-out-of-range conflicting-cable conflicting-cable");
 }
 
 Test(check, usual_of_a_tie_is_the_lower)
@@ -80,8 +69,8 @@ Test(check, usual_of_a_tie_is_the_lower)
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_check) *check = NULL;
 
-	for (size_t i = 0; i < 2; i++)
-		plan.cables.v[i].a.speed = plan.cables.v[i].b.speed = FAB_EDR;
+	set_rate(&plan, 0, 4, FAB_EDR);
+	set_rate(&plan, 1, 4, FAB_EDR);
 	f = plan_build(&plan, 0);
 	check = fab_check_new(f);
 	cr_assert_eq(check->n_cables[FAB_CABLE_SWITCH], 4);
@@ -92,9 +81,10 @@ Test(check, usual_of_a_tie_is_the_lower)
 	cr_assert_eq(check->n_findings, 0);
 }
 
-Test(check, missing_lids)
+Test(check, lids)
 {
 	struct plan plan = plan_tree(4, 2, 3);
+	uint32_t s;
 
 	plan.nodes.v[0].lid[0] = 0;
 	plan.nodes.v[7].lid[1] = UINT16_MAX;
@@ -104,14 +94,6 @@ Test(check, missing_lids)
 	for (size_t i = 0; i < plan.nodes.n; i++)
 		plan.nodes.v[i].lid[0] = plan.nodes.v[i].lid[1] = 0;
 	expect(plan, "(missing-lids)");
-}
-
-Test(check, duplicate_lids_and_ranges)
-{
-	struct plan plan = plan_tree(4, 2, 3);
-
-	plan.nodes.v[7].lid[1] = plan.nodes.v[0].lid[0];
-	expect(plan, "duplicate-lid");
 
 	plan = plan_tree(4, 2, 3);
 	plan.nodes.v[6].lid[1] = 64;
@@ -127,115 +109,96 @@ Test(check, duplicate_lids_and_ranges)
 	plan.nodes.v[7].lid[1] = 65; /* within */
 	plan.nodes.v[8].lid[1] = 70; /* within the first, too */
 	expect(plan, "duplicate-lid duplicate-lid");
-}
 
-Test(check, lids_of_unconnected_parts_are_their_own)
-{
-	struct plan plan = plan_tree(4, 2, 3);
-	uint32_t s = plan_switch(&plan, "other", 8);
-
+	plan = plan_tree(4, 2, 3); /* those of an unconnected part are its own */
+	s = plan_switch(&plan, "lonely", 8);
 	plan_host(&plan, s, "far HCA-1");
 	plan.nodes.v[s].lid[0] = plan.nodes.v[0].lid[0];
-	expect(plan, "unconnected-part");
+	plan_switch(&plan, "lonelier", 8);
+	expect(plan, "unconnected-part unconnected-part");
 }
 
-Test(check, duplicate_guids)
+Test(check, nodes)
 {
 	struct plan plan = plan_tree(4, 2, 3);
+	uint32_t a, b;
 
 	plan.nodes.v[8].guid = plan.nodes.v[7].guid;
 	plan.nodes.v[9].port_guid[1] = plan.nodes.v[10].port_guid[1];
 	expect(plan, "duplicate-guid duplicate-port-guid");
-}
-
-Test(check, duplicate_names)
-{
-	struct plan plan = plan_tree(4, 2, 3);
 
 	/* One finding a name, however many have it; trailing blanks do not tell apart. */
+	plan = plan_tree(4, 2, 3);
 	strcpy(plan.nodes.v[1].name, "leaf1 ");
 	strcpy(plan.nodes.v[2].name, "leaf1");
 	strcpy(plan.nodes.v[8].name, "node001 HCA-1");
 	expect(plan, "duplicate-name duplicate-name");
-}
 
-/* "node7" twice: cards of one system are one host, cards of two are two of one name. */
-Test(check, bare_host_names)
-{
-	struct plan plan = plan_tree(4, 2, 3);
-
-	strcpy(plan.nodes.v[7].name, "node7");
-	strcpy(plan.nodes.v[8].name, "node7 ");
-	expect(plan, "duplicate-name");
+	/* Cards of two systems are two hosts of one name, those of one system one host.
+	 */
+	for (int is_one = 0; is_one < 2; is_one++) {
+		plan = plan_tree(4, 2, 3);
+		strcpy(plan.nodes.v[7].name, "node7");
+		strcpy(plan.nodes.v[8].name, "node7 ");
+		if (is_one)
+			plan.nodes.v[8].sys_guid = plan.nodes.v[7].sys_guid;
+		expect(plan, is_one ? "" : "duplicate-name");
+	}
 
 	plan = plan_tree(4, 2, 3);
-	strcpy(plan.nodes.v[7].name, "node7");
-	strcpy(plan.nodes.v[8].name, "node7");
-	plan.nodes.v[8].sys_guid = plan.nodes.v[7].sys_guid;
-	expect(plan, "");
-}
-
-Test(check, unnamed_adapters_are_noted_not_duplicates)
-{
-	struct plan plan = plan_tree(4, 2, 3);
-
 	strcpy(plan.nodes.v[7].name, "MT4129 ConnectX7   Mellanox Technologies");
 	strcpy(plan.nodes.v[8].name, "MT4129 ConnectX7   Mellanox Technologies");
 	strcpy(plan.nodes.v[9].name, "localhost HCA-1");
 	expect(plan, "(unnamed-adapter) (unnamed-adapter) (unnamed-adapter)");
-}
 
-Test(check, adapter_without_switch)
-{
-	struct plan plan = plan_tree(4, 2, 3);
-	uint32_t a = plan_adapter(&plan, "x HCA-1"), b = plan_adapter(&plan, "y HCA-1");
-
+	plan = plan_tree(4, 2, 3);
+	a = plan_adapter(&plan, "x HCA-1");
+	b = plan_adapter(&plan, "y HCA-1");
 	plan_cable(&plan, a, 1, b, 1);
 	plan_adapter(&plan, "z HCA-1");
 	expect(plan,
 	       "adapter-without-switch adapter-without-switch adapter-without-switch");
-}
 
-Test(check, self_loops_and_aggregation_nodes_are_notes)
-{
-	struct plan plan = plan_tree(4, 2, 3);
-	uint32_t an = plan_adapter(&plan, "Mellanox Technologies Aggregation Node");
-
-	plan_cable(&plan, 4, 7, 4, 8);
-	plan_cable(&plan, 4, 9, an, 1);
+	plan = plan_tree(4, 2, 3);
+	a = plan_adapter(&plan, "Mellanox Technologies Aggregation Node");
+	set_rate(&plan, plan_cable(&plan, 4, 7, 4, 8), 4, FAB_FDR10);
+	plan_cable(&plan, 4, 9, a, 1);
 	plan.nodes.v[4].n_ports = 9;
-	plan.cables.v[plan.cables.n - 2].a.speed = FAB_FDR10;
-	plan.cables.v[plan.cables.n - 2].b.speed = FAB_FDR10;
 	expect(plan, "(self-loop) (aggregation-nodes)");
 }
 
-Test(check, what_the_builder_says_counts)
+/* What a finding says does not depend on the order of the input. */
+static void expect_first(struct plan plan, const char *message, const char *key)
 {
-	struct plan plan = plan_tree(4, 2, 3);
+	for (uint64_t seed = 0; seed < 3; seed++) {
+		OWN(fab_fabric) *f = plan_build(&plan, seed);
+		OWN(fab_check) *check = fab_check_new(f);
 
-	/* The same port twice, told by both ends; ports the switch does not have. */
-	plan_cable(&plan, 0, 1, 1, 6);
-	plan.nodes.v[2].n_ports = 4;
-	expect(plan,
-	       "port-out-of-range port-out-of-range conflicting-cable conflicting-cable");
+		cr_assert_eq(check->n_findings, 1);
+		cr_assert_str_eq(check->findings[0].message, message);
+		cr_assert_str_eq(check->findings[0].key, key);
+	}
+	plan_free(&plan);
 }
 
 Test(check, findings_say_where)
 {
-	OWN(plan) plan = plan_tree(4, 2, 3);
+	struct plan plan = plan_tree(4, 2, 3);
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_check) *check = NULL;
+	const struct fab_finding *x;
 
-	plan.cables.v[3].a.speed = plan.cables.v[3].b.speed = FAB_EDR;
+	set_rate(&plan, 3, 4, FAB_EDR);
 	f = plan_build(&plan, 0);
 	check = fab_check_new(f);
-	cr_assert_eq(check->n_findings, 1);
-	cr_assert_str_eq(
-		check->findings[0].message,
-		"cable from port 4 of \"leaf4\" to port 4 of \"spine1\": EDR, where switch links usually have HDR");
-	cr_assert_eq(check->findings[0].node, 3);
-	cr_assert_eq(f->port_num[check->findings[0].port], 4);
-	cr_assert_eq(f->cable_a[check->findings[0].cable], check->findings[0].port);
+	x = check->findings;
+	cr_assert_eq(x->node, 3);
+	cr_assert_eq(f->port_num[x->port], 4);
+	cr_assert_eq(f->cable_a[x->cable], x->port);
+	expect_first(
+		plan,
+		"cable from port 4 of \"leaf4\" to port 4 of \"spine1\": EDR, where switch links usually have HDR",
+		"0x0000000000100300/4 0x0000000000100400/4");
 }
 
 /* A tree with two cables between each leaf switch and spine. */
@@ -252,20 +215,7 @@ static struct plan doubled_tree(uint32_t leaves, uint32_t spines, uint32_t hosts
 	return plan;
 }
 
-static void expect_first(struct plan plan, const char *message, const char *key)
-{
-	for (uint64_t seed = 0; seed < 3; seed++) {
-		OWN(fab_fabric) *f = plan_build(&plan, seed);
-		OWN(fab_check) *check = fab_check_new(f);
-
-		cr_assert_eq(check->n_findings, 1);
-		cr_assert_str_eq(check->findings[0].message, message);
-		cr_assert_str_eq(check->findings[0].key, key);
-	}
-	plan_free(&plan);
-}
-
-Test(check, pair_with_fewer_cables_than_its_peers)
+Test(check, cables_of_pairs_and_levels)
 {
 	struct plan plan = doubled_tree(4, 2, 3);
 
@@ -275,6 +225,26 @@ Test(check, pair_with_fewer_cables_than_its_peers)
 		plan,
 		"1 cable joins \"leaf2\" and \"spine1\"; most of the 4 switches below \"spine1\" have 2 to it",
 		"0x0000000000100100 0x0000000000100400");
+
+	/* a pair without a cable is told by its leaf */
+	plan = doubled_tree(5, 4, 6);
+	plan.cables.v[2].is_gone = true; /* leaf3 to spine1 */
+	plan.cables.v[2 + 20 + 30].is_gone = true;
+	expect_first(plan, "\"leaf3\" has 6 cables up, where 4 of 5 leaf switches have 8",
+		     "0x0000000000100200");
+
+	/* a leaf whose every pair has fewer is told once, not once a pair */
+	plan = doubled_tree(5, 4, 6);
+	for (uint32_t s = 0; s < 4; s++)
+		plan.cables.v[s * 5 + 1].is_gone = true;
+	expect(plan, "few-uplinks");
+
+	/* a leaf with little below it may have few uplinks */
+	plan = plan_tree(5, 2, 6);
+	plan.cables.v[0].is_gone = true;
+	for (uint32_t i = 10; i < 14; i++)
+		plan.cables.v[i].is_gone = plan.nodes.v[7 + i - 10].is_gone = true;
+	expect(plan, "(small-switch)");
 }
 
 /* Leaves 2i and 2i + 1 of a tree of 16 and 2 spines are joined, in place of a host each:
@@ -302,46 +272,14 @@ Test(check, few_cables_between_leaves)
 	join_leaves(3, "");
 }
 
-Test(check, pair_without_a_cable_is_told_by_its_leaf)
-{
-	struct plan plan = doubled_tree(5, 4, 6);
-
-	plan.cables.v[2].is_gone = true; /* leaf3 to spine1 */
-	plan.cables.v[2 + 20 + 30].is_gone = true;
-	expect_first(plan, "\"leaf3\" has 6 cables up, where 4 of 5 leaf switches have 8",
-		     "0x0000000000100200");
-}
-
-Test(check, leaf_with_little_below_it_may_have_few_uplinks)
-{
-	struct plan plan = plan_tree(5, 2, 6);
-
-	plan.cables.v[0].is_gone = true;
-	for (uint32_t i = 10; i < 14; i++)
-		plan.cables.v[i].is_gone = plan.nodes.v[7 + i - 10].is_gone = true;
-	expect(plan, "(small-switch)");
-}
-
-/* A leaf switch whose every pair has fewer is told once, not once a pair. */
-Test(check, leaf_with_half_of_all_its_cables)
-{
-	struct plan plan = doubled_tree(5, 4, 6);
-
-	for (uint32_t s = 0; s < 4; s++)
-		plan.cables.v[s * 5 + 1].is_gone = true;
-	expect(plan, "few-uplinks");
-}
-
 Test(check, key_of_each_finding)
 {
-	static const char *const keys[][2] = {
-		{"width-mismatch", "0x0000000000100000/4 0x0000000000100400/1"},
-		{"duplicate-lid", "0x0000000000100000/0 0x0000000000100700/1"},
-		{"duplicate-name", "0x0000000000100800 0x0000000000100900"}};
+	static const char *const keys[] = {"0x0000000000100000/4 0x0000000000100400/1",
+					   "0x0000000000100000/0 0x0000000000100700/1",
+					   "0x0000000000100800 0x0000000000100900"};
 	OWN(plan) plan = plan_tree(4, 2, 3);
 	OWN(fab_fabric) *f = NULL;
 	OWN(fab_check) *check = NULL;
-	uint32_t n_known = 0;
 
 	plan.cables.v[0].a.width = 1;
 	plan.nodes.v[7].lid[1] = plan.nodes.v[0].lid[0];
@@ -351,12 +289,7 @@ Test(check, key_of_each_finding)
 	check = fab_check_new(f);
 	cr_assert_eq(check->n_findings, 3);
 	for (uint32_t i = 0; i < 3; i++)
-		for (uint32_t k = 0; k < 3; k++)
-			if (!strcmp(check->findings[i].code, keys[k][0])) {
-				cr_assert_str_eq(check->findings[i].key, keys[k][1]);
-				n_known++;
-			}
-	cr_assert_eq(n_known, 3);
+		cr_assert_str_eq(check->findings[i].key, keys[i]);
 }
 
 /* Two trees of equal hosts: each host has an adapter on either. */
@@ -375,7 +308,7 @@ static struct plan two_planes(void)
 	return plan;
 }
 
-Test(check, planes_of_unequal_size)
+Test(check, unequal_planes)
 {
 	struct plan plan = two_planes();
 
@@ -384,12 +317,8 @@ Test(check, planes_of_unequal_size)
 	plan.nodes.v[10 + 3].is_gone = true;
 	plan.cables.v[6].is_gone = true;
 	expect(plan, "unequal-plane few-uplinks (planes)");
-}
 
-Test(check, plane_of_another_kind)
-{
-	struct plan plan = two_planes();
-
+	plan = two_planes(); /* of another kind */
 	for (uint32_t i = 6; i < 10; i++)
 		plan.nodes.v[i].is_gone = true;
 	for (uint32_t i = 6; i < 12; i++)
@@ -419,7 +348,7 @@ Test(check, mixed_rails)
 /* The text of the only cause of a plan's findings holds this. */
 static void expect_cause(struct plan plan, const char *text)
 {
-	OWN(fab_fabric) *f = plan_build(&plan, 0);
+	OWN(fab_fabric) *f = plan_end(&plan);
 	OWN(fab_check) *check = fab_check_new(f);
 	uint32_t n;
 	const struct fab_cause *cause =
@@ -427,7 +356,6 @@ static void expect_cause(struct plan plan, const char *text)
 
 	cr_assert_eq(n, 1, "%u causes of %u findings", n, check->n_findings);
 	HAS(cause->text, text);
-	plan_free(&plan);
 }
 
 Test(check, causes_name_what_to_look_at)
@@ -446,7 +374,7 @@ Test(check, causes_name_what_to_look_at)
 
 	plan = plan_tree(4, 2, 3);
 	for (size_t i = 8; i < 11; i++) /* all hosts of leaf1 */
-		plan.cables.v[i].a.speed = plan.cables.v[i].b.speed = FAB_EDR;
+		set_rate(&plan, i, 4, FAB_EDR);
 	expect_cause(
 		plan,
 		"3 host cables: EDR, where host links usually have HDR: all hosts of 1 switch (\"leaf1\"): by design?");
@@ -472,7 +400,7 @@ Test(check, causes_name_what_to_look_at)
 		"\"spine1\" lacks 3 cables to 3 switches of the level below: \"leaf1\", \"leaf2\", \"leaf3\" (34 ports free there)");
 
 	plan = plan_tree(4, 2, 3);
-	plan.cables.v[9].a.width = plan.cables.v[9].b.width = 2;
+	set_rate(&plan, 9, 2, FAB_HDR);
 	expect_cause(plan,
 		     "2x, where host links usually have 4x: reseat or replace the cable");
 
@@ -488,29 +416,24 @@ Test(check, a_missing_cable_is_named_by_both_ends)
 {
 	OWN(fab_fabric) *whole = test_gen("fattree:radix=8,levels=3");
 	struct fab_rng rng = test_rng(5);
-	uint32_t n_by_port = 0;
+	uint32_t n_by_port = 0, n;
 
 	for (int round = 0; round < 40; round++) {
 		uint32_t gone = test_below(&rng, whole->n_switch_links);
-		uint32_t a = whole->port_node[whole->cable_a[gone]];
-		uint32_t b = whole->port_node[whole->cable_b[gone]];
-		char *names[2] = {fab_format("\"%s\"", fab_node_name(whole, a)),
-				  fab_format("\"%s\"", fab_node_name(whole, b))};
-		OWN(fab_fabric) *f = NULL;
-		OWN(fab_check) *check = NULL;
-		const struct fab_cause *cause;
-		uint32_t n;
+		OWN(fab_fabric) *f = test_without_cable(whole, gone);
+		OWN(fab_check) *check = fab_check_new(f);
+		const struct fab_cause *cause = fab_causes(
+			f, check->findings, check->n_findings, &check->arena, &n);
 
-		f = test_without_cable(whole, gone);
-		check = fab_check_new(f);
-		cause = fab_causes(f, check->findings, check->n_findings, &check->arena,
-				   &n);
 		cr_assert(n && (n == 1 || cause[1].severity == FAB_NOTE));
-		cr_expect(strstr(cause->text, names[0]) && strstr(cause->text, names[1]),
-			  "%s - %s: %s", names[0], names[1], cause->text);
+		for (int k = 0; k < 2; k++) {
+			uint32_t p = k ? whole->cable_a[gone] : whole->cable_b[gone];
+			OWN_HEAP char *name = fab_format(
+				"\"%s\"", fab_node_name(whole, whole->port_node[p]));
+
+			HAS(cause->text, name);
+		}
 		n_by_port += strstr(cause->text, "missing: port ") != NULL;
-		free(names[0]);
-		free(names[1]);
 	}
 	cr_expect_gt(n_by_port, 20);
 }
@@ -535,13 +458,4 @@ Test(check, causes_explain_all_findings)
 			     check->n_findings);
 		cr_expect_leq(n_causes, 12, "%s: %u", *dump, n_causes);
 	}
-}
-
-Test(check, nothing_is_worst_without_problems)
-{
-	OWN(plan) plan = plan_tree(4, 2, 3);
-	OWN(fab_fabric) *f = plan_build(&plan, 0);
-	OWN(fab_check) *check = fab_check_new(f);
-
-	cr_expect_null(fab_check_worst(check));
 }
