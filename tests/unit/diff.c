@@ -40,21 +40,37 @@ static void expect(const struct plan *old, const struct plan *new, uint64_t seed
 		     got.total, want.total);
 }
 
-/* The same of two plans that are no longer needed. */
-static void expect_last(struct plan *old, struct plan *new, uint64_t seed,
-			struct tally want)
-{
-	expect(old, new, seed, want);
-	plan_free(old);
-	plan_free(new);
-}
-
 static void strip_guids(struct plan *plan, uint64_t offset)
 {
 	for (size_t i = 0; i < plan->nodes.n; i++) {
 		plan->nodes.v[i].guid += offset;
 		plan->nodes.v[i].sys_guid += offset;
 	}
+}
+
+/* The same with GUIDs and by name. */
+static void expect_both(const struct plan *old, struct plan *new, uint64_t seed,
+			struct tally want)
+{
+	expect(old, new, seed, want);
+	strip_guids(new, 1ull << 40);
+	expect(old, new, seed, want);
+}
+
+static struct tally nodes(enum fab_change_kind kind)
+{
+	struct tally t = {.total = 1};
+
+	t.node[kind] = 1;
+	return t;
+}
+
+static struct tally cables(enum fab_change_kind kind, unsigned n)
+{
+	struct tally t = {.total = n};
+
+	t.cable[kind] = n;
+	return t;
 }
 
 /* Plant one change at node or cable number `at`; counts what must be found. */
@@ -100,103 +116,80 @@ static const struct tally none;
 static const struct tally another_adapter = {
 	.node = {[FAB_CHANGE_MISSING] = 1, [FAB_CHANGE_NEW] = 1}, .total = 2};
 
-static void gain_switch(struct plan *p)
-{
-	uint32_t s = plan_switch(p, "spine3", 36);
-
-	for (uint16_t i = 0; i < 4; i++) {
-		p->nodes.v[i].n_ports = 9;
-		plan_cable(p, i, 9, s, (uint16_t)(i + 1));
-	}
-}
-
-static void move_switch_end(struct plan *p)
-{
-	p->nodes.v[5].n_ports = 9;
-	p->cables.v[0].b.node = 5;
-	p->cables.v[0].b.port = 9;
-}
-
-/* Both ends on other ports of the same two switches. */
-static void move_parallel(struct plan *p)
-{
-	p->nodes.v[0].n_ports = p->nodes.v[4].n_ports = 9;
-	p->cables.v[0].a.port = p->cables.v[0].b.port = 9;
-}
-
-static void slow_down(struct plan *p)
-{
-	p->cables.v[3].b.speed = FAB_EDR;
-}
-
-/* One change must come out as one change, with GUIDs and by name. */
+/* One change must come out as one change. */
 Test(diff, one_change_one_finding)
 {
 	static const struct {
 		uint32_t at;
 		enum fab_change_kind kind;
-		bool is_node, needs_guids;
-	} planted[] = {{9, FAB_CHANGE_MISSING, true},
-		       {5, FAB_CHANGE_MISSING, true},
-		       {0, FAB_CHANGE_NEW, true},
-		       {2, FAB_CHANGE_MISSING, false},
-		       {0, FAB_CHANGE_NEW, false},
-		       {8, FAB_CHANGE_MOVED, false},
-		       {9, FAB_CHANGE_RENAMED, true},
-		       {1, FAB_CHANGE_RENAMED, true},
-		       {3, FAB_CHANGE_SPEED, false},
-		       {9, FAB_CHANGE_WIDTH, false},
-		       {9, FAB_CHANGE_REPLACED, true, true},
-		       {5, FAB_CHANGE_REPLACED, true, true}};
-	static const struct {
-		void (*change)(struct plan *p);
-		struct tally want;
-	} others[] = {
-		{gain_switch, {.node[FAB_CHANGE_NEW] = 1, .total = 1}},
-		{move_switch_end, {.cable[FAB_CHANGE_MOVED] = 1, .total = 1}},
-		{move_parallel, {.cable[FAB_CHANGE_MOVED] = 1, .total = 1}},
-		{slow_down, {.cable[FAB_CHANGE_SPEED] = 1, .total = 1}},
-	};
+		bool is_node;
+	} planted[] = {{9, FAB_CHANGE_MISSING, true},  {5, FAB_CHANGE_MISSING, true},
+		       {0, FAB_CHANGE_NEW, true},      {2, FAB_CHANGE_MISSING, false},
+		       {0, FAB_CHANGE_NEW, false},     {8, FAB_CHANGE_MOVED, false},
+		       {9, FAB_CHANGE_RENAMED, true},  {1, FAB_CHANGE_RENAMED, true},
+		       {3, FAB_CHANGE_SPEED, false},   {9, FAB_CHANGE_WIDTH, false},
+		       {9, FAB_CHANGE_REPLACED, true}, {5, FAB_CHANGE_REPLACED, true}};
 
-	for (size_t i = 0; i < FAB_COUNT(planted) + FAB_COUNT(others); i++) {
-		struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	for (size_t i = 0; i < FAB_COUNT(planted); i++) {
+		OWN(plan) old = plan_tree(4, 2, 3), new = plan_copy(&old);
 		struct tally want = {0};
 
-		if (i < FAB_COUNT(planted)) {
-			plant(&new, planted[i].at, planted[i].kind, planted[i].is_node,
-			      &want);
-		} else {
-			others[i - FAB_COUNT(planted)].change(&new);
-			want = others[i - FAB_COUNT(planted)].want;
-		}
-		expect(&old, &new, 5, want);
-		strip_guids(&new, 1ull << 40);
-		if (i >= FAB_COUNT(planted) || !planted[i].needs_guids)
+		plant(&new, planted[i].at, planted[i].kind, planted[i].is_node, &want);
+		if (planted[i].kind == FAB_CHANGE_REPLACED)
 			expect(&old, &new, 5, want);
-		plan_free(&old);
-		plan_free(&new);
+		else
+			expect_both(&old, &new, 5, want);
+	}
+}
+
+Test(diff, a_switch_with_its_cables_is_one_change)
+{
+	OWN(plan) old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	uint32_t s = plan_switch(&new, "spine3", 36);
+
+	for (uint16_t i = 0; i < 4; i++) {
+		new.nodes.v[i].n_ports = 9;
+		plan_cable(&new, i, 9, s, (uint16_t)(i + 1));
+	}
+	expect_both(&old, &new, 5, nodes(FAB_CHANGE_NEW));
+}
+
+Test(diff, one_cable_changes)
+{
+	for (int kind = 0; kind < 3; kind++) {
+		OWN(plan) old = plan_tree(4, 2, 3), new = plan_copy(&old);
+		struct plan_cable *c = new.cables.v;
+
+		for (int i = 0; i < 6; i++)
+			new.nodes.v[i].n_ports = 9;
+		if (kind == 0)
+			c->b = (struct plan_end){5, 9, 4, FAB_HDR};
+		else if (kind == 1) /* to other ports of the same two switches */
+			c->a.port = c->b.port = 9;
+		else
+			c->b.speed = FAB_EDR;
+		expect_both(&old, &new, 5,
+			    cables(kind < 2 ? FAB_CHANGE_MOVED : FAB_CHANGE_SPEED, 1));
 	}
 }
 
 Test(diff, names_without_case_blanks_and_wrapping)
 {
-	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	OWN(plan) old = plan_tree(4, 2, 3), new = plan_copy(&old);
 
 	strcpy(new.nodes.v[0].name, "MF0;LEAF1:MQM8700/U1");
 	strcpy(new.nodes.v[1].name, "Leaf2 ");
 	strcpy(new.nodes.v[9].name, "NODE004 hca-1");
-	expect(&old, &new, 0, none);
-	strip_guids(&new, 1ull << 40);
-	expect_last(&old, &new, 3, none);
+	expect_both(&old, &new, 3, none);
 }
 
 Test(diff, another_card_at_the_same_port_is_another_adapter)
 {
-	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	OWN(plan) old = plan_tree(4, 2, 3), new = plan_copy(&old);
 
 	new.nodes.v[9].guid = 0xabcdef;
 	strcpy(new.nodes.v[9].name, "stranger HCA-1");
-	expect_last(&old, &new, 1, another_adapter);
+	expect(&old, &new, 1, another_adapter);
 }
 
 Test(diff, generic_names_are_matched_by_place)
@@ -208,12 +201,10 @@ Test(diff, generic_names_are_matched_by_place)
 	new = plan_copy(&old);
 	strip_guids(&new, 1ull << 40);
 	expect(&old, &new, 7, none);
-	plan_free(&new);
-
 	/* The same card with another GUID at the same port, all names equal. */
-	new = plan_copy(&old);
+	strip_guids(&new, -(1ull << 40));
 	new.nodes.v[9].guid = 0xabcdef;
-	expect(&old, &new, 7, (struct tally){.node[FAB_CHANGE_REPLACED] = 1, .total = 1});
+	expect(&old, &new, 7, nodes(FAB_CHANGE_REPLACED));
 }
 
 Test(diff, no_name_is_no_name_in_common)
@@ -232,48 +223,43 @@ Test(diff, no_name_is_no_name_in_common)
  */
 Test(diff, half_of_the_places_is_no_majority)
 {
-	struct plan old = {0}, new;
-	struct tally t;
+	OWN(plan) old = {0}, new;
+	struct tally want = {.node = {[FAB_CHANGE_MISSING] = 1, [FAB_CHANGE_NEW] = 2}};
+	struct tally got;
 	uint32_t other;
 
 	plan_switches(&old, 4, "a", 4);
 	plan_switch(&old, "s", 4);
-	for (uint16_t i = 0; i < 4; i++)
-		plan_cable(&old, i, 1, 4, (uint16_t)(i + 1));
+	for (uint32_t i = 0; i < 4; i++)
+		plan_join(&old, i, 4);
 	new = plan_copy(&old);
 	new.nodes.v[4].guid = 0xabcdef;
 	other = plan_switch(&new, "s", 4);
 	new.cables.v[2].b.node = other;
 	new.cables.v[3].is_gone = true;
-	t = compare(&old, &new, 0);
-	cr_assert_eq(t.node[FAB_CHANGE_MISSING], 1);
-	cr_assert_eq(t.node[FAB_CHANGE_NEW], 2);
-	cr_assert_eq(t.node[FAB_CHANGE_REPLACED], 0);
+	got = compare(&old, &new, 0);
+	cr_assert_arr_eq(got.node, want.node, sizeof(got.node));
 	/* with the third it has most of them */
 	new.cables.v[2].b.node = 4;
 	new.cables.v[3].b.node = other;
 	new.cables.v[3].is_gone = false;
-	t = compare(&old, &new, 0);
-	cr_assert_eq(t.node[FAB_CHANGE_REPLACED], 1);
-	cr_assert_eq(t.node[FAB_CHANGE_NEW], 1);
-	cr_assert_eq(t.node[FAB_CHANGE_MISSING], 0);
-	plan_free(&old);
-	plan_free(&new);
+	want = (struct tally){.node = {[FAB_CHANGE_REPLACED] = 1, [FAB_CHANGE_NEW] = 1}};
+	got = compare(&old, &new, 0);
+	cr_assert_arr_eq(got.node, want.node, sizeof(got.node));
 }
 
 Test(diff, two_adapters_that_changed_places)
 {
-	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	OWN(plan) old = plan_tree(4, 2, 3), new = plan_copy(&old);
 
 	new.cables.v[8].b.node = old.cables.v[11].b.node;
 	new.cables.v[11].b.node = old.cables.v[8].b.node;
-	expect_last(&old, &new, 2,
-		    (struct tally){.cable[FAB_CHANGE_MOVED] = 2, .total = 2});
+	expect(&old, &new, 2, cables(FAB_CHANGE_MOVED, 2));
 }
 
 Test(diff, adapter_moved_away_from_a_missing_switch)
 {
-	struct plan old = plan_tree(4, 2, 3), new = plan_copy(&old);
+	OWN(plan) old = plan_tree(4, 2, 3), new = plan_copy(&old);
 
 	/* leaf1 dies; its three adapters go to leaf4. */
 	new.nodes.v[0].is_gone = true;
@@ -282,10 +268,10 @@ Test(diff, adapter_moved_away_from_a_missing_switch)
 		new.cables.v[8 + i].a.node = 3;
 		new.cables.v[8 + i].a.port = (uint16_t)(9 + i);
 	}
-	expect_last(&old, &new, 2,
-		    (struct tally){.node[FAB_CHANGE_MISSING] = 1,
-				   .cable[FAB_CHANGE_MOVED] = 3,
-				   .total = 4});
+	expect(&old, &new, 2,
+	       (struct tally){.node[FAB_CHANGE_MISSING] = 1,
+			      .cable[FAB_CHANGE_MOVED] = 3,
+			      .total = 4});
 }
 
 Test(diff, self_loops_and_parallel_cables)
@@ -300,11 +286,12 @@ Test(diff, self_loops_and_parallel_cables)
 	expect(&old, &new, 9, none);
 	new.cables.v[new.cables.n - 1].is_gone = true;
 	new.cables.v[new.cables.n - 2].is_gone = true;
-	expect(&old, &new, 9, (struct tally){.cable[FAB_CHANGE_MISSING] = 2, .total = 2});
+	expect(&old, &new, 9, cables(FAB_CHANGE_MISSING, 2));
 }
 
-/* Adapters and their cables, each touched once at most: the changes stay independent. */
-static void plant_many(struct plan *p, struct fab_rng *rng, unsigned n, struct tally *t)
+/* Changes of adapters and their cables, each touched once at most: forwards each is
+ * found; backwards what is missing is new. */
+Test(diff, planted_changes_are_found_each)
 {
 	static const struct {
 		enum fab_change_kind kind;
@@ -314,46 +301,35 @@ static void plant_many(struct plan *p, struct fab_rng *rng, unsigned n, struct t
 		     {FAB_CHANGE_MISSING, false}, {FAB_CHANGE_NEW, false},
 		     {FAB_CHANGE_MOVED, false},	  {FAB_CHANGE_SPEED, false},
 		     {FAB_CHANGE_WIDTH, false}};
-	const uint32_t switches = 14, hosts = 60, links = 40;
-	bool used[60] = {false};
-
-	while (t->total < n) {
-		size_t k = fab_rng_below(rng, sizeof(kinds) / sizeof(kinds[0]));
-		uint32_t host = test_below(rng, hosts), at;
-
-		if (used[host])
-			continue;
-		used[host] = true;
-		at = kinds[k].is_node ? switches + host : links + host;
-		if (kinds[k].is_node && kinds[k].kind == FAB_CHANGE_NEW)
-			at = test_below(rng, switches);
-		plant(p, at, kinds[k].kind, kinds[k].is_node, t);
-	}
-}
-
-/* Forwards each is found; backwards what is missing is new. */
-Test(diff, planted_changes_are_found_each)
-{
+	enum { SWITCHES = 14, HOSTS = 60, LINKS = 40 };
 	OWN(plan) old = plan_tree(10, 4, 6);
 
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		OWN(plan) new = plan_copy(&old);
-		struct tally planted = {0}, found, back;
+		struct tally planted = {0}, back;
 		struct fab_rng rng = test_rng(seed);
+		bool used[HOSTS] = {false};
 
-		plant_many(&new, &rng, (unsigned)(seed % 40), &planted);
-		found = compare(&old, &new, seed);
-		cr_assert_eq(memcmp(&planted, &found, sizeof(found)), 0,
-			     "seed %llu: %u planted, %u found", (unsigned long long)seed,
-			     planted.total, found.total);
-		back = compare(&new, &old, seed);
-		cr_assert_eq(back.node[FAB_CHANGE_NEW], planted.node[FAB_CHANGE_MISSING]);
-		cr_assert_eq(back.node[FAB_CHANGE_MISSING], planted.node[FAB_CHANGE_NEW]);
-		cr_assert_eq(back.cable[FAB_CHANGE_NEW],
-			     planted.cable[FAB_CHANGE_MISSING]);
-		cr_assert_eq(back.cable[FAB_CHANGE_MOVED],
-			     planted.cable[FAB_CHANGE_MOVED]);
-		cr_assert_eq(back.total, planted.total);
+		while (planted.total < seed % 40) {
+			size_t k = fab_rng_below(&rng, FAB_COUNT(kinds));
+			uint32_t host = test_below(&rng, HOSTS), at = SWITCHES + host;
+
+			if (used[host])
+				continue;
+			used[host] = true;
+			if (!kinds[k].is_node)
+				at = LINKS + host;
+			else if (kinds[k].kind == FAB_CHANGE_NEW)
+				at = test_below(&rng, SWITCHES);
+			plant(&new, at, kinds[k].kind, kinds[k].is_node, &planted);
+		}
+		expect(&old, &new, seed, planted);
+		back = planted;
+		back.node[FAB_CHANGE_NEW] = planted.node[FAB_CHANGE_MISSING];
+		back.node[FAB_CHANGE_MISSING] = planted.node[FAB_CHANGE_NEW];
+		back.cable[FAB_CHANGE_NEW] = planted.cable[FAB_CHANGE_MISSING];
+		back.cable[FAB_CHANGE_MISSING] = planted.cable[FAB_CHANGE_NEW];
+		expect(&new, &old, seed, back);
 	}
 }
 
@@ -378,7 +354,7 @@ Test(diff, real_dumps_by_name)
 					    "ibnetdiscover/topograph-ndr.txt",
 					    "ibnetdiscover/ufm-director-puttylog.txt"};
 
-	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+	for (size_t i = 0; i < FAB_COUNT(named); i++) {
 		OWN(fab_fabric) *f = data_open(named[i]);
 		OWN(plan) old = plan_from_fabric(f), new = plan_copy(&old);
 
@@ -425,20 +401,14 @@ Test(diff, caches_do_not_know_fdr10)
 	}
 }
 
-static void set_width(struct plan *p, uint8_t width)
-{
-	p->cables.v[1].a.width = p->cables.v[1].b.width = width;
-}
-
 /* A width that one of the two fabrics does not know is no change. */
 Test(diff, widths_that_are_not_known)
 {
 	OWN(plan) known = plan_tree(2, 2, 2), other = plan_copy(&known);
 
-	set_width(&other, 0);
+	other.cables.v[1].a.width = other.cables.v[1].b.width = 0;
 	expect(&known, &other, 3, none);
 	expect(&other, &known, 3, none);
-	set_width(&other, 1);
-	expect(&known, &other, 3,
-	       (struct tally){.cable[FAB_CHANGE_WIDTH] = 1, .total = 1});
+	other.cables.v[1].a.width = other.cables.v[1].b.width = 1;
+	expect(&known, &other, 3, cables(FAB_CHANGE_WIDTH, 1));
 }
