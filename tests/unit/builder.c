@@ -51,19 +51,16 @@ Test(builder, numbers_switches_first_and_keeps_every_cable)
 	OWN(fab_fabric) *f = small();
 
 	cr_assert_eq(f->n_warnings, 0);
-	cr_assert_eq(f->n_switches, 2);
+	test_counts(f, 2, 1, 3);
 	cr_assert_str_eq(fab_node_name(f, 0), "s");
 	cr_assert_str_eq(fab_node_name(f, 2), "host HCA-1");
-	cr_assert_eq(f->n_switch_links, 3);
-	cr_assert_eq(f->n_host_links, 1);
 	cr_assert_eq(f->n_cables, 4);
 	/* s: 0 7 20 21; t: 0 2 3 10 11; host: 1 */
 	cr_assert_eq(f->n_ports, 10);
-	cr_assert_eq(fab_port_find(f, 0, 0), 0);
 	cr_assert_eq(fab_port_find(f, 1, 2), 5);
 	cr_assert_eq(fab_port_find(f, 1, 9), FAB_NONE);
 	cr_assert_eq(fab_port_find(f, 0, 22), FAB_NONE);
-	cr_assert_eq(fab_port_peer(f, fab_port_find(f, 1, 2)), fab_port_find(f, 0, 21));
+	cr_assert_eq(test_peer(f, 1, 2), fab_port_find(f, 0, 21));
 	/* the self-loop is a cable but no arc; parallel cables are two arcs, one peer */
 	cr_assert_eq(f->arc_first[2], 4);
 	cr_assert_eq(f->peer_first[2], 2);
@@ -71,14 +68,23 @@ Test(builder, numbers_switches_first_and_keeps_every_cable)
 	cr_assert_eq(f->port_num[f->cable_a[3]], 7);
 }
 
-Test(builder, one_sided_cable_counts_with_a_warning)
+/* Three switches of eight ports, 0 to 2. */
+static struct fab_builder *three(void)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t s = test_node(b, FAB_SWITCH, 1, 8, "s"),
-		 t = test_node(b, FAB_SWITCH, 2, 8, "t");
+
+	test_node(b, FAB_SWITCH, 1, 8, "s");
+	test_node(b, FAB_SWITCH, 2, 8, "t");
+	test_node(b, FAB_SWITCH, 3, 8, "u");
+	return b;
+}
+
+Test(builder, one_sided_cable_counts_with_a_warning)
+{
+	struct fab_builder *b = three();
 	OWN(fab_fabric) *f = NULL;
 
-	end(b, s, 5, t, 6, 4, FAB_QDR, 17);
+	end(b, 0, 5, 1, 6, 4, FAB_QDR, 17);
 	f = finish(b);
 	cr_assert_eq(f->n_switch_links, 1);
 	cr_assert_eq(f->port_speed[fab_port_find(f, 1, 6)], FAB_QDR);
@@ -87,17 +93,14 @@ Test(builder, one_sided_cable_counts_with_a_warning)
 
 Test(builder, contradicted_cable_is_left_out)
 {
-	struct fab_builder *b = fab_builder_new();
-	uint32_t s = test_node(b, FAB_SWITCH, 1, 8, "s"),
-		 t = test_node(b, FAB_SWITCH, 2, 8, "t");
-	uint32_t u = test_node(b, FAB_SWITCH, 3, 8, "u");
+	struct fab_builder *b = three();
 	OWN(fab_fabric) *f = NULL;
 
-	end(b, u, 1, t, 6, 4, FAB_QDR, 1); /* t knows nothing of u */
-	end(b, s, 5, t, 6, 4, FAB_QDR, 2);
-	end(b, t, 6, s, 5, 4, FAB_QDR, 3);
-	end(b, s, 5, u, 2, 4, FAB_QDR, 4); /* a second cable on the port */
-	end(b, s, 1, s, 1, 4, FAB_QDR, 5); /* a port on itself */
+	end(b, 2, 1, 1, 6, 4, FAB_QDR, 1); /* t knows nothing of u */
+	end(b, 0, 5, 1, 6, 4, FAB_QDR, 2);
+	end(b, 1, 6, 0, 5, 4, FAB_QDR, 3);
+	end(b, 0, 5, 2, 2, 4, FAB_QDR, 4); /* a second cable on the port */
+	end(b, 0, 1, 0, 1, 4, FAB_QDR, 5); /* a port on itself */
 	f = finish(b);
 	cr_assert_eq(f->n_switch_links, 1);
 	cr_assert_eq(f->n_warnings_total, 3);
@@ -106,13 +109,11 @@ Test(builder, contradicted_cable_is_left_out)
 
 Test(builder, rates_that_differ_are_kept_and_told)
 {
-	struct fab_builder *b = fab_builder_new();
-	uint32_t s = test_node(b, FAB_SWITCH, 1, 8, "s"),
-		 t = test_node(b, FAB_SWITCH, 2, 8, "t");
+	struct fab_builder *b = three();
 	OWN(fab_fabric) *f = NULL;
 
-	end(b, s, 5, t, 6, 1, FAB_SDR, 1);
-	end(b, t, 6, s, 5, 4, FAB_DDR, 2);
+	end(b, 0, 5, 1, 6, 1, FAB_SDR, 1);
+	end(b, 1, 6, 0, 5, 4, FAB_DDR, 2);
 	f = finish(b);
 	cr_assert_eq(find_warning(f, "width-mismatch", 0)->line, 1);
 	cr_assert_eq(find_warning(f, "speed-mismatch", 0)->line, 1);
@@ -121,13 +122,10 @@ Test(builder, rates_that_differ_are_kept_and_told)
 
 Test(builder, warnings_are_bounded_but_counted)
 {
-	struct fab_builder *b = fab_builder_new();
-	uint32_t s = test_node(b, FAB_SWITCH, 1, 2, "s"),
-		 t = test_node(b, FAB_SWITCH, 2, 2, "t");
+	struct fab_builder *b = three();
 	OWN(fab_fabric) *f = NULL;
 
-	end(b, s, 1, t, 1, 4, FAB_HDR, 1);
-	end(b, t, 1, s, 1, 4, FAB_HDR, 2);
+	fab_builder_add_cable(b, 0, 1, 1, 1, 4, FAB_HDR);
 	for (int i = 0; i < 250; i++)
 		fab_builder_warn(b, "foreign-line", 5, "x");
 	f = finish(b);
@@ -171,20 +169,17 @@ Test(builder, nothing_to_build_is_an_error)
 
 Test(builder, components)
 {
-	struct fab_builder *b = fab_builder_new();
-	uint32_t s = test_node(b, FAB_SWITCH, 1, 8, "s"),
-		 t = test_node(b, FAB_SWITCH, 2, 8, "t");
-	uint32_t h = test_node(b, FAB_ADAPTER, 3, 2, "h");
-	uint32_t component[2];
+	struct fab_builder *b = three();
+	uint32_t h = test_node(b, FAB_ADAPTER, 4, 2, "h"), component[3];
 	OWN(fab_fabric) *f = NULL;
 
 	/* adapters do not forward */
-	fab_builder_add_cable(b, s, 1, h, 1, 4, FAB_HDR);
-	fab_builder_add_cable(b, t, 1, h, 2, 4, FAB_HDR);
+	fab_builder_add_cable(b, 0, 1, h, 1, 4, FAB_HDR);
+	fab_builder_add_cable(b, 1, 1, h, 2, 4, FAB_HDR);
+	fab_builder_add_cable(b, 1, 2, 2, 2, 4, FAB_HDR);
 	f = finish(b);
 	cr_assert_eq(fab_fabric_components(f, component), 2);
-	cr_assert_eq(component[0], 0);
-	cr_assert_eq(component[1], 1);
+	cr_assert_arr_eq(component, ((uint32_t[]){0, 1, 1}), sizeof(component));
 }
 
 Test(builder, lids_from_another_description)

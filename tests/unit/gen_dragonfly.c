@@ -2,11 +2,20 @@
 /* Dragonflies against their closed forms. */
 #include "support/test.h"
 
-/* between[i * g + j]: cables between the groups i and j. */
-static uint32_t *group_cables(const struct fab_fabric *f, uint32_t a, uint32_t g)
+static void check(uint32_t a, uint32_t p, uint32_t h, uint32_t g, const char *more)
 {
-	uint32_t *between = FAB_NEW0((size_t)g * g, uint32_t);
+	char spec[128];
+	OWN(fab_fabric) *f = NULL;
+	uint32_t least = a * h / (g - 1), used = a * h;
+	/* [i * g + j]: cables between the groups i and j */
+	FAB_AUTOFREE uint32_t *between = FAB_NEW0((size_t)g * g, uint32_t);
 
+	snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=%u,h=%u,g=%u%s", a, p, h, g, more);
+	f = test_gen(spec);
+	/* A link left over that only an odd number of groups could not pair stays free */
+	if (g % 2 && (a * h % (g - 1)) % 2)
+		used--;
+	test_counts(f, a * g, a * g * p, g * a * (a - 1) / 2 + g * used / 2);
 	for (uint32_t c = 0; c < f->n_switch_links; c++) {
 		uint32_t i = f->port_node[f->cable_a[c]] / a;
 		uint32_t j = f->port_node[f->cable_b[c]] / a;
@@ -15,25 +24,6 @@ static uint32_t *group_cables(const struct fab_fabric *f, uint32_t a, uint32_t g
 		if (i != j)
 			between[j * g + i]++;
 	}
-	return between;
-}
-
-static void check(uint32_t a, uint32_t p, uint32_t h, uint32_t g, const char *more)
-{
-	char spec[128];
-	OWN(fab_fabric) *f = NULL;
-	uint32_t least = a * h / (g - 1), used = a * h;
-	FAB_AUTOFREE uint32_t *between = NULL;
-
-	snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=%u,h=%u,g=%u%s", a, p, h, g, more);
-	f = test_gen(spec);
-	/* A link left over that only an odd number of groups could not pair stays free */
-	if (g % 2 && (a * h % (g - 1)) % 2)
-		used--;
-	cr_assert_eq(f->n_switches, a * g, "%s", spec);
-	cr_assert_eq(f->n_hosts, a * g * p, "%s", spec);
-	cr_assert_eq(f->n_switch_links, g * a * (a - 1) / 2 + g * used / 2, "%s", spec);
-	between = group_cables(f, a, g);
 	for (uint32_t i = 0; i < g; i++) {
 		uint32_t sum = 0;
 
@@ -76,16 +66,11 @@ Test(gen_dragonfly, size_of_the_paper)
 /* The group that global link j of group i goes to. */
 static uint32_t target_of(int wiring, uint32_t i, uint32_t j, uint32_t g)
 {
-	switch (wiring) {
-	case 0:
-		return (i + j + 1) % g;
-	case 1:
-		return j < i ? j : j + 1;
-	case 2:
-		return (i + g - j - 1) % g;
-	default:
-		return j % 2 ? (i + g - j / 2 - 1) % g : (i + j / 2 + 1) % g;
-	}
+	const uint32_t targets[] = {
+		(i + j + 1) % g, j < i ? j : j + 1, (i + g - j - 1) % g,
+		j % 2 ? (i + g - j / 2 - 1) % g : (i + j / 2 + 1) % g};
+
+	return targets[wiring];
 }
 
 Test(gen_dragonfly, wirings)
@@ -105,9 +90,8 @@ Test(gen_dragonfly, wirings)
 		for (uint32_t group = 0; group < G; group++)
 			for (uint32_t link = 0; link < A * H; link++) {
 				uint32_t sw = group * A + link / H;
-				uint32_t port = fab_port_find(
-					f, sw, P + (is_below ? 1 : A) + link % H);
-				uint32_t peer = f->port_node[fab_port_peer(f, port)];
+				uint32_t port = P + (is_below ? 1 : A) + link % H;
+				uint32_t peer = f->port_node[test_peer(f, sw, port)];
 
 				cr_assert_eq(peer / A, target_of(i % 4, group, link, G),
 					     "%s: %u.%u", spec, group, link);
@@ -121,12 +105,9 @@ Test(gen_dragonfly, local_ports)
 	OWN(fab_fabric) *f = test_gen("dragonfly:a=4,p=2,h=2");
 
 	for (uint32_t i = 0; i < A; i++)
-		for (uint32_t j = 0; j < A - 1; j++) {
-			uint32_t port = fab_port_find(f, i, P + 1 + j);
-
-			cr_assert_eq(f->port_node[fab_port_peer(f, port)],
+		for (uint32_t j = 0; j < A - 1; j++)
+			cr_assert_eq(f->port_node[test_peer(f, i, P + 1 + j)],
 				     j < i ? j : j + 1);
-		}
 	cr_assert_str_eq(fab_node_name(f, 6), "g1-2");
 }
 

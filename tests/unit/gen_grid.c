@@ -2,12 +2,6 @@
 /* Torus, mesh, HyperX and high-dimension fat trees against their closed forms. */
 #include "support/test.h"
 
-static void coords(uint32_t i, const uint32_t *dims, uint32_t n, uint32_t *v)
-{
-	for (uint32_t d = n; d-- > 0; i /= dims[d])
-		v[d] = i % dims[d];
-}
-
 static uint32_t product(const uint32_t *dims, uint32_t n)
 {
 	uint32_t all = 1;
@@ -46,9 +40,7 @@ Test(gen_grid, torus_closed_forms)
 			diameter += size / 2;
 			degree += size > 2 ? 2 : size - 1;
 		}
-		cr_assert_eq(f->n_switches, all, "%s", t->spec);
-		cr_assert_eq(f->n_hosts, all * t->hosts, "%s", t->spec);
-		cr_assert_eq(f->n_switch_links, cables, "%s", t->spec);
+		test_counts(f, all, all * t->hosts, cables);
 		cr_assert_eq(fab_fabric_diameter(f, 1), diameter, "%s", t->spec);
 		for (uint32_t s = 0; s < all; s++) {
 			cr_assert_eq(test_degree(f, s), degree, "%s", t->spec);
@@ -58,79 +50,79 @@ Test(gen_grid, torus_closed_forms)
 	}
 }
 
-static uint32_t ring_distance(uint32_t a, uint32_t b, uint32_t size, bool wraps)
-{
-	uint32_t d = a > b ? a - b : b - a;
-
-	return wraps && size - d < d ? size - d : d;
-}
-
-/* Distances of all pairs by coordinates: `line_hops` for each that differs (0: a ring or
- * a line). */
-static void check_distances(const char *spec, const uint32_t *dims, uint32_t n,
-			    bool wraps, uint32_t line_hops)
-{
-	OWN(fab_fabric) *f = test_gen(spec);
-	OWN(fab_dist) *dist = test_dist(f);
-	uint32_t all = product(dims, n), a[5], b[5];
-
-	for (uint32_t i = 0; i < all; i++)
-		for (uint32_t j = 0; j < all; j++) {
-			uint32_t hops = 0;
-
-			coords(i, dims, n, a);
-			coords(j, dims, n, b);
-			for (uint32_t d = 0; d < n; d++)
-				hops += line_hops ? line_hops * (a[d] != b[d])
-						  : ring_distance(a[d], b[d], dims[d],
-								  wraps);
-			cr_assert_eq(fab_dist_row(dist, i)[j], hops, "%s: %u to %u", spec,
-				     i, j);
-		}
-}
-
+/* Hops between all pairs by coordinates: so many for each that differs; 0: as far as they
+ * differ, on a line or a ring. */
 Test(gen_grid, distances_follow_coordinates)
 {
-	check_distances("torus:dims=5x4x3", (uint32_t[]){5, 4, 3}, 3, true, 0);
-	check_distances("torus:dims=2x3x2x4", (uint32_t[]){2, 3, 2, 4}, 4, true, 0);
-	check_distances("mesh:dims=5x4x3", (uint32_t[]){5, 4, 3}, 3, false, 0);
-	check_distances("mesh:dims=7", (uint32_t[]){7}, 1, false, 0);
-	check_distances("hyperx:dims=4x3x2", (uint32_t[]){4, 3, 2}, 3, false, 1);
-	check_distances("hyperx:dims=9", (uint32_t[]){9}, 1, false, 1);
-	check_distances("kfat:dims=5x4x3", (uint32_t[]){5, 4, 3}, 3, false, 2);
+	static const struct {
+		struct grid grid;
+		bool is_ring;
+		uint32_t line_hops;
+	} cases[] = {
+		{{"torus:dims=5x4x3", 3, {5, 4, 3}}, true, 0},
+		{{"torus:dims=2x3x2x4", 4, {2, 3, 2, 4}}, true, 0},
+		{{"mesh:dims=5x4x3", 3, {5, 4, 3}}, false, 0},
+		{{"mesh:dims=7", 1, {7}}, false, 0},
+		{{"hyperx:dims=4x3x2", 3, {4, 3, 2}}, false, 1},
+		{{"hyperx:dims=9", 1, {9}}, false, 1},
+		{{"kfat:dims=5x4x3", 3, {5, 4, 3}}, false, 2},
+	};
+
+	for (size_t c = 0; c < FAB_COUNT(cases); c++) {
+		const struct grid *g = &cases[c].grid;
+		OWN(fab_fabric) *f = test_gen(g->spec);
+		OWN(fab_dist) *dist = test_dist(f);
+		uint32_t all = product(g->dims, g->n);
+
+		for (uint32_t pair = 0; pair < all * all; pair++) {
+			uint32_t i = pair / all, j = pair % all, hops = 0;
+
+			for (uint32_t d = g->n; d-- > 0;) {
+				uint32_t size = g->dims[d];
+				uint32_t by =
+					(uint32_t)abs((int)(i % size) - (int)(j % size));
+
+				if (cases[c].is_ring && size - by < by)
+					by = size - by;
+				hops += cases[c].line_hops ? cases[c].line_hops * !!by
+							   : by;
+				i /= size;
+				j /= size;
+			}
+			cr_assert_eq(fab_dist_row(dist, pair / all)[pair % all], hops,
+				     "%s: %u to %u", g->spec, pair / all, pair % all);
+		}
+	}
 }
 
 Test(gen_grid, mesh_and_hyperx_counts)
 {
-	OWN(fab_fabric) *f = test_gen("mesh:dims=6x5x4,hosts=3");
+	OWN(fab_fabric) *mesh = test_gen("mesh:dims=6x5x4,hosts=3");
+	OWN(fab_fabric) *f = test_gen("hyperx:dims=8x8,hosts=8");
 
-	cr_assert_eq(f->n_switch_links, 5 * 20 + 4 * 24 + 3 * 30);
-	cr_assert_eq(f->n_hosts, 360);
-	cr_assert_eq(fab_fabric_diameter(f, 1), 5 + 4 + 3);
-	fab_fabric_free(f);
-	f = test_gen("hyperx:dims=8x8,hosts=8");
-	cr_assert_eq(f->n_switches, 64);
-	cr_assert_eq(f->n_hosts, 512);
-	cr_assert_eq(f->n_switch_links, 64 * 14 / 2);
-	cr_assert_eq(fab_fabric_diameter(f, 1), 2);
+	test_counts(mesh, 120, 360, 5 * 20 + 4 * 24 + 3 * 30);
+	test_counts(f, 64, 512, 64 * 14 / 2);
 	for (uint32_t s = 0; s < 64; s++)
 		cr_assert_eq(f->node_n_ports[s], 8 + 14);
+}
+
+static void expect_peer(const struct fab_fabric *f, uint32_t node, uint32_t port,
+			const char *name, uint32_t peer_port)
+{
+	uint32_t q = test_peer(f, node, port);
+
+	cr_assert_str_eq(fab_node_name(f, f->port_node[q]), name);
+	cr_assert_eq(f->port_num[q], peer_port);
 }
 
 Test(gen_grid, torus_ports)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=4x2,hosts=2");
 	uint32_t sw = test_switch(f, "sw-3.1");
-	uint32_t next = fab_port_peer(f, fab_port_find(f, sw, 3));
-	uint32_t before = fab_port_peer(f, fab_port_find(f, sw, 4));
-	uint32_t other = fab_port_peer(f, fab_port_find(f, sw, 6));
 
-	cr_assert_str_eq(fab_node_name(f, f->port_node[next]), "sw-0.1");
-	cr_assert_eq(f->port_num[next], 4);
-	cr_assert_str_eq(fab_node_name(f, f->port_node[before]), "sw-2.1");
-	cr_assert_eq(f->port_num[before], 3);
-	cr_assert_str_eq(fab_node_name(f, f->port_node[other]), "sw-3.0");
-	cr_assert_eq(f->port_num[other], 5);
+	expect_peer(f, sw, 3, "sw-0.1", 4);
+	expect_peer(f, sw, 4, "sw-2.1", 3);
+	expect_peer(f, sw, 6, "sw-3.0", 5);
 	cr_assert_eq(fab_port_find(f, sw, 5), FAB_NONE);
 }
 
@@ -138,14 +130,12 @@ Test(gen_grid, hyperx_ports_in_order_of_the_peer)
 {
 	OWN(fab_fabric) *f = test_gen("hyperx:dims=3x4,hosts=1");
 	uint32_t sw = test_switch(f, "sw-1.2");
-	static const char *const peers[] = {"sw-0.2", "sw-2.2", "sw-1.0", "sw-1.1",
-					    "sw-1.3"};
 
-	for (uint32_t i = 0; i < FAB_COUNT(peers); i++) {
-		uint32_t q = fab_port_peer(f, fab_port_find(f, sw, 2 + i));
-
-		cr_assert_str_eq(fab_node_name(f, f->port_node[q]), peers[i]);
-	}
+	expect_peer(f, sw, 2, "sw-0.2", 2);
+	expect_peer(f, sw, 3, "sw-2.2", 3);
+	expect_peer(f, sw, 4, "sw-1.0", 5);
+	expect_peer(f, sw, 5, "sw-1.1", 5);
+	expect_peer(f, sw, 6, "sw-1.3", 6);
 }
 
 static const struct grid kfats[] = {
@@ -165,9 +155,7 @@ Test(gen_grid, kfat_closed_forms)
 
 		for (uint32_t d = 0; d < k->n; d++)
 			lines += leaves / k->dims[d];
-		cr_assert_eq(f->n_switches, leaves + lines, "%s", k->spec);
-		cr_assert_eq(f->n_hosts, leaves * k->hosts, "%s", k->spec);
-		cr_assert_eq(f->n_switch_links, leaves * k->n, "%s", k->spec);
+		test_counts(f, leaves + lines, leaves * k->hosts, leaves * k->n);
 		/* The farthest are two roots of one dimension: they differ in all others,
 		 * so that a way between them has n - 1 segments more than its ends. */
 		cr_assert_eq(fab_fabric_diameter(f, 1), 2 * k->n, "%s", k->spec);
@@ -194,12 +182,11 @@ Test(gen_grid, kfat_names_are_coordinates)
 		cr_assert_eq(f->n_switches, 45 + planes * (5 + 9));
 		cr_assert_eq(leaf, 3 * 9 + 7);
 		for (uint32_t i = 0; i < 2 * planes; i++) {
-			uint32_t q = fab_port_peer(f, fab_port_find(f, leaf, 4 + i));
+			uint32_t root = f->port_node[test_peer(f, leaf, 4 + i)];
 
-			cr_assert_str_eq(fab_node_name(f, f->port_node[q]),
-					 roots[2 * planes - 2 + i]);
-			cr_assert_eq(f->port_num[q], (i % 2 ? 7 : 3) + 1);
-			cr_assert_eq(f->node_n_ports[f->port_node[q]], i % 2 ? 9 : 5);
+			expect_peer(f, leaf, 4 + i, roots[2 * planes - 2 + i],
+				    (i % 2 ? 7 : 3) + 1);
+			cr_assert_eq(f->node_n_ports[root], i % 2 ? 9 : 5);
 		}
 	}
 }
@@ -210,8 +197,7 @@ Test(gen_grid, kfat_of_two_level_lines)
 	OWN(fab_dist) *dist = test_dist(f);
 
 	/* 8 lines of 4 low and 2 top switches, 16 lines of 2 and 1 */
-	cr_assert_eq(f->n_switches, 128 + 8 * 6 + 16 * 3);
-	cr_assert_eq(f->n_switch_links, 2 * 128 + 8 * 16 + 16 * 8);
+	test_counts(f, 128 + 8 * 6 + 16 * 3, 256, 2 * 128 + 8 * 16 + 16 * 8);
 	for (uint32_t s = 128; s < f->n_switches; s++)
 		cr_assert_eq(f->arc_first[s + 1] - f->arc_first[s], 8, "%s",
 			     fab_node_name(f, s));
@@ -227,46 +213,38 @@ Test(gen_grid, kfat_of_two_level_lines)
 		}
 }
 
-/* Two adapters a host, on leaves next to each other along x; trees with less up than
- * down. */
-Test(gen_grid, kfat_of_rails_and_tapered_lines)
+/* Adapters of a host are on leaves next to each other along x. */
+Test(gen_grid, kfat_of_rails)
 {
 	OWN(fab_fabric) *f = test_gen("kfat:dims=4x3,hosts=2,rails=3,planes=2");
 
 	cr_assert_eq(f->n_hosts, 4 * 3 * 2);
 	cr_assert_eq(f->n_host_links, f->n_hosts * 3);
-	for (uint32_t p = 0; p < f->n_ports; p++) {
-		uint32_t node = f->port_node[p], host;
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		const uint32_t *rail = f->host_adapter + f->host_first_adapter[h];
+		uint32_t on[3];
 
-		if (fab_node_is_switch(f, node))
-			continue;
-		host = f->node_host[node];
-		cr_expect_eq(fab_port_switch(f, p) % 3, host / 2 % 3);
-		for (uint32_t q = 0; q < p; q++)
-			cr_expect(fab_node_is_switch(f, f->port_node[q]) ||
-				  f->node_host[f->port_node[q]] != host ||
-				  fab_port_switch(f, q) != fab_port_switch(f, p));
+		for (uint32_t r = 0; r < 3; r++) {
+			on[r] = fab_port_switch(f, f->node_first_port[rail[r]]);
+			cr_expect_eq(on[r] % 3, h / 2 % 3);
+		}
+		cr_expect(on[0] != on[1] && on[0] != on[2] && on[1] != on[2]);
 	}
-	fab_fabric_free(f);
-	f = test_gen("kfat:dims=8x8,levels=2,radix=6,up=2");
-	/* 16 lines of 2 low switches with 4 leaves each, 1 cable to each of 2 tops */
-	cr_assert_eq(f->n_switches, 64 + 16 * (2 + 1));
-	cr_assert_eq(f->n_switch_links, 128 + 16 * 4);
-	fab_fabric_free(f);
-	f = test_gen("kfat:dims=11x2,levels=2,radix=8,up=3");
-	/* 2 lines of 3 low switches (5 5 1 leaves): 2 cables to a top would not divide 3
-	 * ports, 1 to each of 3 tops; 11 lines of 1 low switch, 3 cables to 1 top */
-	cr_assert_eq(f->n_switches, 22 + 2 * (3 + 3) + 11 * (1 + 1));
-	cr_assert_eq(f->n_switch_links, 44 + 2 * 9 + 11 * 3);
 }
 
-/* Lines that do not fill their switches. */
-Test(gen_grid, kfat_of_ragged_lines)
+/* With less up than down, and lines that do not fill their switches. */
+Test(gen_grid, kfat_of_tapered_and_ragged_lines)
 {
-	OWN(fab_fabric) *f = test_gen("kfat:dims=11x2,levels=2,radix=6");
+	OWN(fab_fabric) *tapered = test_gen("kfat:dims=8x8,levels=2,radix=6,up=2");
+	OWN(fab_fabric) *uneven = test_gen("kfat:dims=11x2,levels=2,radix=8,up=3");
+	OWN(fab_fabric) *ragged = test_gen("kfat:dims=11x2,levels=2,radix=6");
 
+	/* 16 lines of 2 low switches with 4 leaves each, 1 cable to each of 2 tops */
+	test_counts(tapered, 64 + 16 * (2 + 1), 64, 128 + 16 * 4);
+	/* 2 lines of 3 low switches (5 5 1 leaves): 2 cables to a top would not divide 3
+	 * ports, 1 to each of 3 tops; 11 lines of 1 low switch, 3 cables to 1 top */
+	test_counts(uneven, 22 + 2 * (3 + 3) + 11 * (1 + 1), 22, 44 + 2 * 9 + 11 * 3);
 	/* 2 lines of 4 low switches (3 3 3 2 leaves), each 1 cable to 3 tops;
 	 * 11 lines of 1 low switch, all 3 cables to 1 top */
-	cr_assert_eq(f->n_switches, 22 + 2 * (4 + 3) + 11 * (1 + 1));
-	cr_assert_eq(f->n_switch_links, 44 + 2 * 12 + 11 * 3);
+	test_counts(ragged, 22 + 2 * (4 + 3) + 11 * (1 + 1), 22, 44 + 2 * 12 + 11 * 3);
 }

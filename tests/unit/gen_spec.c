@@ -88,29 +88,19 @@ Test(gen_spec, bad_specs_are_explained)
 		{"bluelight:radix=4",
 		 "gen:bluelight: there is no key 'radix'; the keys are: width speed name-prefix"},
 	};
+	struct fab_fabric *f = NULL;
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		struct fab_fabric *f = NULL;
 		double start = fab_now();
-		char spec[512];
-		int rc;
+		OWN_HEAP char *spec = fab_format("gen:%s", cases[i].spec);
 
-		snprintf(spec, sizeof(spec), "gen:%s", cases[i].spec);
-		rc = fab_source_open(spec, NULL, &f, ERR);
-		cr_assert_eq(rc, -EINVAL, "%s: %d", cases[i].spec, rc);
-		cr_assert(strstr(test_err.text, cases[i].text), "%s: '%s' is not in '%s'",
-			  cases[i].spec, cases[i].text, test_err.text);
+		FAILS(fab_source_open(spec, NULL, &f, ERR), -EINVAL, cases[i].text);
 		cr_assert_null(f);
 		cr_assert_lt(fab_now() - start, 0.1, "%s", cases[i].spec);
 		cr_assert_eq(fab_source_open(spec, NULL, &f, NULL), -EINVAL);
 	}
-}
-
-Test(gen_spec, control_characters_do_not_reach_the_message)
-{
-	struct fab_fabric *f;
-
-	cr_assert_eq(fab_source_open("gen:to\x1b[31mrus\n", NULL, &f, ERR), -EINVAL);
+	/* control characters do not reach the message */
+	FAILS(fab_source_open("gen:to\x1b[31mrus\n", NULL, &f, ERR), -EINVAL, "");
 	cr_assert_null(strpbrk(test_err.text, "\x1b\n"));
 }
 
@@ -125,11 +115,10 @@ Test(gen_spec, common_keys)
 	cr_assert_str_eq(fab_node_name(f, 2), "rack1_sw-2");
 	cr_assert_str_eq(fab_node_name(f, 3), "rack1_h0 HCA-1");
 	cr_assert_str_eq(fab_host_name(f, 5), "rack1_h5");
-	for (uint32_t p = 0; p < f->n_ports; p++)
-		if (f->port_cable[p] != FAB_NONE) {
-			cr_assert_eq(f->port_speed[p], FAB_HDR);
-			cr_assert_eq(f->port_width[p], 2);
-		}
+	for (uint32_t c = 0; c < f->n_cables; c++) {
+		cr_assert_eq(f->port_speed[f->cable_a[c]], FAB_HDR);
+		cr_assert_eq(f->port_width[f->cable_b[c]], 2);
+	}
 	fab_fabric_free(f);
 	f = test_gen("torus:dims=3");
 	cr_assert_eq(f->port_speed[f->cable_a[0]], FAB_EDR);
@@ -178,10 +167,9 @@ Test(gen_spec, the_same_spec_gives_the_same_fabric)
 		OWN(fab_fabric) *b = test_gen_raw(specs[i]);
 
 		cr_assert_eq(a->n_cables, b->n_cables);
-		cr_assert_arr_eq(a->cable_a, b->cable_a,
-				 a->n_cables * sizeof(*a->cable_a));
-		cr_assert_arr_eq(a->cable_b, b->cable_b,
-				 a->n_cables * sizeof(*a->cable_b));
+		for (uint32_t c = 0; c < a->n_cables; c++)
+			cr_assert(a->cable_a[c] == b->cable_a[c] &&
+				  a->cable_b[c] == b->cable_b[c]);
 		cr_assert_eq(a->names_bytes, b->names_bytes);
 		cr_assert_arr_eq(a->names, b->names, a->names_bytes);
 		prints[i] = fab_fabric_fingerprint(a);

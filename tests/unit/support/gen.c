@@ -87,6 +87,15 @@ uint32_t test_switch(const struct fab_fabric *f, const char *name)
 	return sw;
 }
 
+void test_counts(const struct fab_fabric *f, uint32_t switches, uint32_t hosts,
+		 uint32_t switch_links)
+{
+	cr_assert_eq(f->n_switches, switches, "%s: %u", f->source, f->n_switches);
+	cr_assert_eq(f->n_hosts, hosts, "%s: %u", f->source, f->n_hosts);
+	cr_assert_eq(f->n_switch_links, switch_links, "%s: %u", f->source,
+		     f->n_switch_links);
+}
+
 uint64_t *test_paths(const struct fab_fabric *f, uint32_t from)
 {
 	FAB_AUTOFREE uint32_t *hops = FAB_NEW(f->n_switches, uint32_t);

@@ -18,6 +18,16 @@ struct fab_fabric *test_gen_raw(const char *spec);
 /* Switch by name; asserts that it exists. O(switches). */
 uint32_t test_switch(const struct fab_fabric *f, const char *name);
 
+/* Asserts that it has so many of them. */
+void test_counts(const struct fab_fabric *f, uint32_t switches, uint32_t hosts,
+		 uint32_t switch_links);
+
+/* The port at the other end of the cable at port `port` of a node. */
+static inline uint32_t test_peer(const struct fab_fabric *f, uint32_t node, uint32_t port)
+{
+	return fab_port_peer(f, fab_port_find(f, node, port));
+}
+
 /* Shortest paths from a switch to every switch, parallel cables counted apart; freed by
  * the caller. */
 uint64_t *test_paths(const struct fab_fabric *f, uint32_t from);
