@@ -5,13 +5,11 @@
  */
 #include "fabric/ranks.h"
 
-#include "fabric/builder.h"
 #include "fabric/hosts.h"
 #include "support/node.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 #include "unicast/engine.h"
-
-#include <criterion/parameterized.h>
 
 /* Shape, ranks and roots together. */
 struct look {
@@ -35,9 +33,9 @@ static void look_fini(struct look *l)
 
 OWN_VALUE(look, look_fini)
 
-/* The first switches of both are the same ones: so are their ranks and roots. */
+/* The first switches of both are the same ones: so are their ranks and roots. g ends. */
 static void expect_same(const struct fab_fabric *f, const struct look *want,
-			const struct fab_fabric *g, const char *what)
+			struct fab_fabric *g, const char *what)
 {
 	OWN(look) got;
 
@@ -55,6 +53,7 @@ static void expect_same(const struct fab_fabric *f, const struct look *want,
 	}
 	for (uint32_t s = f->n_switches; s < g->n_switches; s++)
 		cr_assert_not(got.ranks.is_root[s], "%s: %s", f->source, what);
+	fab_fabric_free(g);
 }
 
 /* One switch without a cable, one with a self-loop, two that are joined. */
@@ -90,16 +89,6 @@ static struct fab_fabric *without(const struct fab_fabric *f, const bool *is_gon
 	return out;
 }
 
-static void expect_same_without(const struct fab_fabric *f, const struct look *want,
-				const bool *is_gone, bool strays, const char *hca,
-				const char *what)
-{
-	OWN(fab_fabric) *g = without(f, is_gone, strays, hca);
-
-	cr_assert_eq(g->n_switches, f->n_switches + (strays ? 4 : 0));
-	expect_same(f, want, g, what);
-}
-
 static bool is_host(const struct fab_fabric *f, uint32_t node)
 {
 	return f->node_kind[node] == FAB_ADAPTER;
@@ -110,7 +99,7 @@ static uint32_t power_off(const struct fab_fabric *f, uint32_t sw, bool *is_gone
 {
 	uint32_t n_left = 0;
 
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+	FAB_EACH_PORT(f, sw, p) {
 		uint32_t peer = fab_port_peer(f, p);
 
 		if (peer != FAB_NONE && is_host(f, f->port_node[peer]))
@@ -137,35 +126,24 @@ TEST_EACH(i, DATA_N_DUMPS, ranks, dump_without_the_hosts_of_a_leaf)
 		if (!test_n_hosts_on(f, s) || want.ranks.rank[s] || n_leaves++ % step ||
 		    !power_off(f, s, is_gone))
 			continue;
-		expect_same_without(f, &want, is_gone, false, NULL, fab_node_name(f, s));
+		expect_same(f, &want, without(f, is_gone, false, NULL),
+			    fab_node_name(f, s));
 		n_tried++;
 	}
 	cr_assert(n_tried || f->n_switches < 2);
 }
 
-/* The last word of the description: "mlx5_0". */
+/* The last word of the description: "mlx5_0"; "" of what is no host. */
 static const char *rail_of(const struct fab_fabric *f, uint32_t node, char *out)
 {
-	char text[256], *word;
+	char text[256];
 
 	snprintf(text, sizeof(text), "%s", fab_node_name(f, node));
 	*out = '\0';
-	for (word = strtok(text, " "); word; word = strtok(NULL, " "))
+	for (char *word = strtok(text, " "); word && is_host(f, node);
+	     word = strtok(NULL, " "))
 		snprintf(out, 256, "%s", word);
 	return out;
-}
-
-/* Mark the adapters of a rail; returns how many others stay. */
-static uint32_t remove_rail(const struct fab_fabric *f, const char *rail, bool *is_gone)
-{
-	uint32_t n_left = 0;
-	char own[256];
-
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		is_gone[i] = is_host(f, i) && !strcmp(rail_of(f, i, own), rail);
-		n_left += is_host(f, i) && !is_gone[i];
-	}
-	return n_left;
 }
 
 /* Minus any rail, and any rail alone as --hca leaves it. */
@@ -174,20 +152,26 @@ TEST_EACH(i, DATA_N_DUMPS, ranks, dump_without_a_rail)
 	OWN(fab_fabric) *f = data_open(data_dumps[*i]);
 	OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool),
 		      *none = FAB_NEW0(f->n_nodes, bool);
-	char seen[8192] = " ", rail[256], key[260];
+	char seen[8192] = " ", rail[256], key[260], own[256];
 	OWN(look) want;
 
 	look_at(&want, f);
 	for (uint32_t a = f->n_switches; a < f->n_nodes; a++) {
+		uint32_t n_left = 0;
+
 		snprintf(key, sizeof(key), " %s ", rail_of(f, a, rail));
-		if (!is_host(f, a) || !*rail || strstr(seen, key) ||
-		    strpbrk(rail, "/*[") || strlen(seen) + sizeof(key) > sizeof(seen))
+		if (!*rail || strstr(seen, key) || strpbrk(rail, "/*[") ||
+		    strlen(seen) + sizeof(key) > sizeof(seen))
 			continue;
 		strcat(seen, key + 1);
-		if (remove_rail(f, rail, is_gone))
-			expect_same_without(f, &want, is_gone, false, NULL, rail);
+		for (uint32_t i = 0; i < f->n_nodes; i++) {
+			is_gone[i] = !strcmp(rail_of(f, i, own), rail);
+			n_left += is_host(f, i) && !is_gone[i];
+		}
+		if (n_left)
+			expect_same(f, &want, without(f, is_gone, false, NULL), rail);
 		if (fab_hosts_hca_matches(fab_node_name(f, a), rail))
-			expect_same_without(f, &want, none, false, rail, rail);
+			expect_same(f, &want, without(f, none, false, rail), rail);
 	}
 }
 
@@ -222,17 +206,24 @@ static void draw_off(const struct fab_fabric *f, struct fab_rng *rng, uint64_t s
 	}
 }
 
-/* One leaf of kfats whose lines have one level; any number of leaves of the others. */
+/* One leaf of kfats whose lines have one level; any number of leaves of the others, and
+ * from the roots of trees every pair still has a path. */
 Test(ranks, families_with_leaves_powered_off_and_stray_switches)
 {
 	for (size_t i = 0; i < FAB_COUNT(families); i++) {
 		OWN(fab_fabric) *f = test_gen_raw(families[i]);
 		OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool);
+		OWN_HEAP uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
+		uint32_t n = 0;
 		OWN(look) want;
 		struct fab_rng rng = test_rng(i);
 
 		look_at(&want, f);
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			if (want.ranks.is_root[s])
+				roots[n++] = s;
 		for (uint64_t seed = 0; seed < 24 / TEST_SHARE; seed++) {
+			struct fab_fabric *g;
 			char what[32];
 
 			memset(is_gone, 0, f->n_nodes * sizeof(*is_gone));
@@ -241,9 +232,15 @@ Test(ranks, families_with_leaves_powered_off_and_stray_switches)
 			else if (want.shape->n_levels == 2)
 				draw_off(f, &rng, 0, is_gone);
 			snprintf(what, sizeof(what), "seed %u", (unsigned)seed);
-			expect_same_without(f, &want, is_gone, false, NULL, what);
+			g = without(f, is_gone, false, NULL);
+			if (want.shape->kind == FAB_SHAPE_FATTREE)
+				cr_assert_eq(
+					fab_updn_try_roots(g, NULL, roots, n, 1).pairs, 0,
+					"%s: %s", families[i], what);
+			expect_same(f, &want, g, what);
 			if (want.shape->level) /* of others none is known in two parts */
-				expect_same_without(f, &want, is_gone, true, NULL, what);
+				expect_same(f, &want, without(f, is_gone, true, NULL),
+					    what);
 		}
 	}
 }
@@ -303,30 +300,15 @@ Test(ranks, no_roots_where_all_are_leaves)
 		cr_assert(!l.ranks.rank[s] && !l.ranks.is_root[s]);
 }
 
-/* The first cable from a switch to one whose name begins so. */
-static uint32_t cable_to(const struct fab_fabric *f, uint32_t sw, const char *name)
-{
-	for (uint32_t c = 0; c < f->n_switch_links; c++) {
-		uint32_t a = f->port_node[f->cable_a[c]], b = f->port_node[f->cable_b[c]];
-
-		if ((a == sw && !strncmp(fab_node_name(f, b), name, strlen(name))) ||
-		    (b == sw && !strncmp(fab_node_name(f, a), name, strlen(name))))
-			return c;
-	}
-	cr_assert_fail("%s has no cable to %s", fab_node_name(f, sw), name);
-	return FAB_NONE;
-}
-
 /* In the middle of a tree of five levels a switch that has one cable down left joins
  * nothing, as a leaf without hosts does; it stands half as far below the roots. */
 Test(ranks, switch_with_one_cable_down)
 {
-	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=4,levels=5"), *g = NULL;
+	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=4,levels=5");
 	OWN(look) want;
 
 	look_at(&want, f);
-	g = test_without_cable(f, cable_to(f, test_switch(f, "l3-0"), "l2-"));
-	expect_same(f, &want, g, "one cable down");
+	expect_same(f, &want, test_edited(f, "remove l3-0:1"), "one cable down");
 }
 
 /* A leaf of a kfat that lost its hosts and the cable along one dimension: at the end of
@@ -340,7 +322,7 @@ Test(ranks, idle_leaf_with_one_cable)
 
 	power_off(f, leaf, is_gone);
 	g = without(f, is_gone, false, NULL);
-	h = test_without_cable(g, cable_to(g, leaf, ""));
+	h = test_edited(g, "remove leaf-1.2:3");
 	MUST(fab_kfat_recognize(h, &k, ERR));
 	cr_assert_eq(k->n_leaves, 16);
 	cr_assert_neq(k->leaf_of[leaf], FAB_NONE);
@@ -350,8 +332,8 @@ Test(ranks, idle_leaf_with_one_cable)
  * spine is none; a spine with a quarter of the hosts of a leaf is no leaf of a tree. */
 Test(ranks, leaves_of_few_hosts)
 {
-	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=16,levels=3"), *g = NULL,
-			*h = NULL;
+	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=16,levels=3");
+	struct fab_fabric *g;
 	OWN_HEAP bool *is_gone = FAB_NEW0(f->n_nodes, bool);
 	uint32_t spine = test_switch(f, "l2-0");
 	OWN(look) want;
@@ -359,31 +341,10 @@ Test(ranks, leaves_of_few_hosts)
 	look_at(&want, f);
 	for (uint32_t s = 0; s < 8; s++) /* all hosts but the first of the pod's leaves */
 		for (uint32_t p = 2; p <= 8; p++)
-			is_gone[f->port_node[fab_port_peer(f, fab_port_find(f, s, p))]] =
-				true;
+			is_gone[f->port_node[test_peer(f, s, p)]] = true;
 	g = without(f, is_gone, false, NULL);
-	for (uint32_t s = 0; s < 8; s++)
-		cr_assert_eq(test_n_hosts_on(g, s), 1);
+	expect_same(f, &want, test_with_hosts(g, &spine, 1), "and one on a spine");
 	expect_same(f, &want, g, "one host on each leaf of a pod");
-	h = test_with_hosts(g, &spine, 1);
-	expect_same(f, &want, h, "and one on a spine");
-}
-
-/* Pairs of host ports without a path in the tables of updn from these roots. */
-static uint64_t unreachable(const struct fab_fabric *f, const uint32_t *roots, uint32_t n,
-			    uint64_t *all)
-{
-	const struct fab_unicast_problem problem = {
-		.f = f, .max_vls = 1, .n_threads = 1, .n_roots = n, .roots = roots};
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
-						     .n_threads = 1};
-	OWN(fab_routes) *r = NULL;
-	OWN(fab_analysis) a;
-
-	MUST(fab_unicast_route(&fab_unicast_updn, &problem, &r, ERR));
-	MUST(fab_analyse(r, &options, &a, ERR));
-	*all = a.pairs;
-	return a.unreachable;
 }
 
 /* Drawn roots: as many pairs are lost as the tables of the engine lose. */
@@ -404,48 +365,27 @@ Test(ranks, pairs_lost_are_those_of_the_tables)
 		OWN_HEAP uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
 
 		for (int k = 0; k < 20; k++) {
-			uint32_t n = 1 + test_below(&rng, 4);
+			struct fab_unicast_problem problem = {
+				.f = f, .max_vls = 1, .n_threads = 1, .roots = roots};
+			OWN(fab_routes) *r = NULL;
+			OWN(fab_analysis) a = {0};
 			struct fab_updn_loss loss;
-			uint64_t all;
 
+			problem.n_roots = 1 + test_below(&rng, 4);
 			*roots = test_below(&rng, f->n_switches);
-			for (uint32_t j = 1; j < n; j++) /* distinct ones */
+			for (uint32_t j = 1; j < problem.n_roots; j++) /* distinct ones */
 				roots[j] = (roots[j - 1] + 1 + (uint32_t)k % 2) %
 					   f->n_switches;
-			loss = fab_updn_try_roots(f, NULL, roots, n, 1 + k % 2);
-			cr_assert_eq(loss.pairs, unreachable(f, roots, n, &all), "%s",
-				     specs[i]);
-			cr_assert_eq(loss.all, all, "%s", specs[i]);
+			loss = fab_updn_try_roots(f, NULL, roots, problem.n_roots,
+						  1 + k % 2);
+			MUST(fab_unicast_route(&fab_unicast_updn, &problem, &r, ERR));
+			a = test_analysis(r, FAB_ENDS_HOSTS);
+			cr_assert_eq(loss.pairs, a.unreachable, "%s", specs[i]);
+			cr_assert_eq(loss.all, a.pairs, "%s", specs[i]);
 			cr_assert_eq(loss.from == FAB_NONE, !loss.pairs);
 			cr_assert_eq(loss.to == FAB_NONE, !loss.pairs);
 			n_losing += loss.pairs > 0;
 		}
 	}
 	cr_assert_gt(n_losing, 20);
-}
-
-/* From the roots of a tree every pair has a path, whatever leaves are off. */
-Test(ranks, roots_of_trees_lose_nothing)
-{
-	for (size_t i = 0; i < FAB_COUNT(families); i++) {
-		OWN(fab_fabric) *f = test_gen_raw(families[i]);
-		OWN_HEAP bool *is_gone = FAB_NEW0(f->n_nodes, bool);
-		OWN_HEAP uint32_t *roots = FAB_NEW(f->n_switches, uint32_t);
-		uint32_t n = 0;
-		OWN(fab_fabric) *g = NULL;
-		struct fab_rng rng = test_rng(i);
-		OWN(look) l;
-
-		draw_off(f, &rng, 5, is_gone);
-		g = without(f, is_gone, false, NULL);
-		look_at(&l, g);
-		for (uint32_t s = 0; s < g->n_switches; s++)
-			if (l.ranks.is_root[s])
-				roots[n++] = s;
-		cr_assert_eq(n, l.ranks.n_roots);
-		if (l.shape->kind == FAB_SHAPE_FATTREE &&
-		    strstr(families[i], "kfat") != families[i])
-			cr_assert_eq(fab_updn_try_roots(g, NULL, roots, n, 1).pairs, 0,
-				     "%s", families[i]);
-	}
 }
