@@ -2,9 +2,7 @@
 /* Which hosts a job has, and in which order. */
 #include "launch/fence.h"
 
-#include "fabric/builder.h"
 #include "support/fences.h"
-#include "support/node.h"
 #include "support/test.h"
 #include "support/unicast_check.h"
 
@@ -30,13 +28,23 @@ static struct fab_launch_nodes make(const struct fab_fabric *f, const char *orde
 }
 
 static void expect_refused(const struct fab_fabric *f, const struct fab_faults *faults,
-			   const struct fab_launch_choice *choice, int error,
-			   const char *what)
+			   struct fab_launch_choice choice, int error, const char *what)
 {
 	struct fab_launch_nodes nodes;
 
-	FAILS(fab_launch_nodes_make(&memory, f, faults, choice, &nodes, ERR), error,
+	FAILS(fab_launch_nodes_make(&memory, f, faults, &choice, &nodes, ERR), error,
 	      what);
+}
+
+/* Only these hosts. */
+static struct fab_launch_choice of_hosts(const uint32_t *hosts, uint32_t n)
+{
+	return (struct fab_launch_choice){.host = hosts, .n_hosts = n};
+}
+
+static uint32_t switch_of(const struct fab_fabric *f, uint32_t host)
+{
+	return fab_port_switch(f, fab_host_endpoint(f, host));
 }
 
 /* The same hosts whatever the order, each where it is. */
@@ -99,39 +107,25 @@ Test(nodes, near_switches_side_by_side)
 	cr_assert_eq(n_pods, 7);
 }
 
-static uint32_t add_node(struct fab_builder *b, enum fab_node_kind kind, uint32_t i)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "n%u-%u", kind, i);
-	return test_node(b, kind, 0x100 * (kind + 1) + i, 4, name);
-}
-
 /* Of the neighbours of a switch those with hosts come first, whatever their numbers. */
 Test(nodes, neighbours_with_hosts_first)
 {
 	/* 0 - 1 - 3 and 0 - 2, with hosts on all but 1 */
 	static const uint32_t on[] = {0, 2, 3};
-	struct fab_builder *b = fab_builder_new();
+	struct plan plan = {0};
 	struct fab_launch_nodes nodes;
 	OWN(fab_fabric) *f = NULL;
 
-	for (uint32_t i = 0; i < 4; i++)
-		add_node(b, FAB_SWITCH, i);
-	fab_builder_add_cable(b, 0, 1, 1, 1, 4, FAB_HDR);
-	fab_builder_add_cable(b, 0, 2, 2, 1, 4, FAB_HDR);
-	fab_builder_add_cable(b, 1, 2, 3, 1, 4, FAB_HDR);
-	for (uint32_t i = 0; i < FAB_COUNT(on); i++) {
-		uint32_t host = add_node(b, FAB_ADAPTER, i);
-
-		fab_builder_set_port(b, host, 1, 0x900 + i, (uint16_t)(i + 1), 0);
-		fab_builder_add_cable(b, on[i], 4, host, 1, 4, FAB_HDR);
-	}
-	MUST(fab_builder_finish(b, "test", "generated", NULL, &f, ERR));
+	plan_switches(&plan, 4, "s", 4);
+	plan_join(&plan, 0, 1);
+	plan_join(&plan, 0, 2);
+	plan_join(&plan, 1, 3);
+	for (uint32_t i = 0; i < FAB_COUNT(on); i++)
+		plan_host(&plan, on[i], "n%u", i);
+	f = plan_end(&plan);
 	nodes = make(f, "switch", 0);
 	cr_assert_eq(nodes.n, FAB_COUNT(on));
-	for (uint32_t i = 0; i < nodes.n; i++)
-		cr_assert_eq(nodes.sw[i], on[i], "%u: %u", i, nodes.sw[i]);
+	cr_assert_arr_eq(nodes.sw, on, sizeof(on));
 }
 
 Test(nodes, chance_repeats)
@@ -149,30 +143,28 @@ Test(nodes, bad_orders)
 	static const char *const bad[] = {"",	     "nam",	"name:1",   "axes",
 					  "axes:",   "axes:0,", "axes:0,0", "axes:x",
 					  "axes:-1", "axes:24", "random:2"};
-	static const char all_once[] =
-		"an order by axes: expected each axis of torus 4x4 once";
-	OWN(fab_fabric) *f = test_gen("torus:dims=4x4"), *tree = NULL;
-	struct fab_launch_choice choice = {.order = order_of("axes:0")};
+	static const char *const other[] = {"axes:0", "axes:0,2", "axes:0,1,2"};
+	OWN(fab_fabric) *f = test_gen("torus:dims=4x4");
+	OWN(fab_fabric) *tree = test_gen("fattree:radix=4,levels=2");
+	struct fab_launch_choice choice = {0};
 	struct fab_node_order order;
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
 		cr_assert_eq(fab_node_order_parse(bad[i], 1, &order, NULL), -EINVAL, "%s",
 			     bad[i]);
-	expect_refused(f, NULL, &choice, -EINVAL, all_once);
-	cr_assert_str_eq(test_err.text, all_once);
-	choice.order = order_of("axes:0,2");
-	expect_refused(f, NULL, &choice, -EINVAL, "");
-	choice.order = order_of("axes:0,1,2");
-	expect_refused(f, NULL, &choice, -EINVAL, "");
-	tree = test_gen("fattree:radix=4,levels=2");
-	expect_refused(tree, NULL, &choice, -EINVAL, "needs a torus");
+	for (size_t i = 0; i < FAB_COUNT(other); i++) {
+		choice.order = order_of(other[i]);
+		expect_refused(f, NULL, choice, -EINVAL,
+			       "an order by axes: expected each axis of torus 4x4 once");
+	}
+	expect_refused(tree, NULL, choice, -EINVAL, "needs a torus");
 }
 
 Test(nodes, hosts_of_a_list)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=4x4");
 	const uint32_t list[] = {9, 2, 4}, twice[] = {1, 3, 1};
-	struct fab_launch_choice choice = {.host = list, .n_hosts = 3};
+	struct fab_launch_choice choice = of_hosts(list, 3);
 	struct fab_launch_nodes nodes;
 
 	MUST(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR));
@@ -182,12 +174,13 @@ Test(nodes, hosts_of_a_list)
 	MUST(fab_launch_nodes_make(&memory, f, NULL, &choice, &nodes, ERR));
 	cr_assert_eq(nodes.n, 2);
 	choice.n_nodes = 4;
-	expect_refused(f, NULL, &choice, -EINVAL,
+	expect_refused(f, NULL, choice, -EINVAL,
 		       "4 nodes: there are only 3 hosts in the list");
-	choice = (struct fab_launch_choice){.host = twice, .n_hosts = 3};
-	expect_refused(f, NULL, &choice, -EINVAL, "twice");
-	choice = (struct fab_launch_choice){.n_nodes = 17};
-	expect_refused(f, NULL, &choice, -EINVAL, "17 nodes: there are only 16 hosts");
+	expect_refused(f, NULL, of_hosts(twice, 3), -EINVAL, "twice");
+	expect_refused(f, NULL, (struct fab_launch_choice){.n_nodes = 17}, -EINVAL,
+		       "17 nodes: there are only 16 hosts");
+	expect_refused(f, NULL, (struct fab_launch_choice){.n_rails = 2}, -ENOTCONN,
+		       "2 rails need as many");
 }
 
 /* Hosts whose switch or cable is dead are left out, or refused when they are named. */
@@ -195,17 +188,17 @@ Test(nodes, dead_hosts)
 {
 	OWN(fab_fabric) *f = test_gen("torus:dims=4x4");
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	const uint32_t list[] = {0, 5};
-	struct fab_launch_choice all = {0}, named = {.host = list, .n_hosts = 2};
+	struct fab_launch_choice all = {0};
 	struct fab_launch_nodes nodes;
 
 	fab_faults_kill_cable(faults, f->port_cable[fab_host_endpoint(f, 5)]);
-	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 7)));
+	fab_faults_kill_switch(faults, switch_of(f, 7));
 	MUST(fab_launch_nodes_make(&memory, f, faults, &all, &nodes, ERR));
 	cr_assert_eq(nodes.n, 14);
 	for (uint32_t i = 0; i < nodes.n; i++)
 		cr_assert(nodes.host[i] != 5 && nodes.host[i] != 7);
-	expect_refused(f, faults, &named, -ENOTCONN, fab_host_name(f, 5));
+	expect_refused(f, faults, of_hosts((uint32_t[]){0, 5}, 2), -ENOTCONN,
+		       fab_host_name(f, 5));
 }
 
 /* A fence across parts that nothing joins is refused, by name; within one it is none. */
@@ -214,11 +207,12 @@ Test(nodes, parts_that_nothing_joins)
 	OWN(fab_fabric) *f = test_gen("mesh:dims=8");
 	OWN(fab_faults) *faults = fab_faults_new(f);
 	const uint32_t left[] = {0, 1, 2};
-	struct fab_launch_choice all = {0}, part = {.host = left, .n_hosts = 3};
+	struct fab_launch_choice part = of_hosts(left, 3);
 	struct fab_launch_nodes nodes;
 
-	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 3)));
-	expect_refused(f, faults, &all, -ENOTCONN, "that no live cable joins");
+	fab_faults_kill_switch(faults, switch_of(f, 3));
+	expect_refused(f, faults, (struct fab_launch_choice){0}, -ENOTCONN,
+		       "that no live cable joins");
 	HAS(test_err.text, fab_host_name(f, 0));
 	HAS(test_err.text, fab_host_name(f, 4));
 	HAS(test_err.text, "(4 in all)");
@@ -237,7 +231,7 @@ Test(nodes, tables_without_a_path)
 	struct fab_fence_job job = test_fence_job(0, NULL, 0);
 
 	/* the middle: dimension order does not go round it */
-	fab_faults_kill_switch(faults, fab_port_switch(f, fab_host_endpoint(f, 4)));
+	fab_faults_kill_switch(faults, switch_of(f, 4));
 	r = test_tables(f, faults, "dor", 1);
 	MUST(fab_launch_nodes_make(&memory, f, faults, &choice, &nodes, ERR));
 	job.n_nodes = nodes.n;
@@ -316,12 +310,4 @@ Test(nodes, rails_share_messages)
 	cr_assert_gt(slow.contended_us, 1.5 * even.contended_us);
 	cr_assert_gt(slow.simulated_us, 1.2 * even.simulated_us);
 	cr_assert_float_eq(slow.model_us, even.model_us, 1e-6);
-}
-
-Test(nodes, too_few_rails)
-{
-	OWN(fab_fabric) *f = test_gen("torus:dims=4");
-	struct fab_launch_choice choice = {.order = order_of("fabric"), .n_rails = 2};
-
-	expect_refused(f, NULL, &choice, -ENOTCONN, "2 rails need as many");
 }
