@@ -1,77 +1,94 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/diff_plan.h"
 
-#include "base/map.h"
 #include "export/fabrics.h"
 #include "fabric/label.h"
 #include "source/source.h"
 #include "support/test.h"
 
-/* A plan as lines of four fields. */
-struct sheet {
-	char *text;
-	FAB_VEC(char *) rows[4];
+#include <ctype.h>
+
+#define HEAD "StartDevice,StartPort,EndDevice,EndPort\n"
+
+/* A line of a plan: device and port, device and port. */
+struct row {
+	char *field[4];
+	bool is_used; /* for a change */
 };
 
-static void sheet_fini(struct sheet *s)
-{
-	for (int k = 0; k < 4; k++)
-		free(s->rows[k].v);
-	free(s->text);
-}
+enum { LEFT_OUT, MOVED, SWAPPED, ADDED, N_KINDS };
 
-static struct sheet sheet_of(const struct fab_fabric *f)
-{
-	struct sheet s = {0};
-	size_t n;
-	FILE *out = open_memstream(&s.text, &n);
-	char *save, *line;
+/* The plan of a fabric in which something is planned otherwise. */
+struct trial {
+	const struct fab_fabric *f;
+	struct fab_resolver *names;
+	struct fab_arena memory;
+	FAB_VEC(struct row) rows;
+	FAB_VEC(struct fab_socket) taken; /* free ports that changes use */
+	uint32_t n[N_KINDS];
+	uint8_t *expected; /* [cables of the fabric] 1 + kind, 0: as planned */
+	struct fab_rng rng;
+};
 
-	MUST(fab_export_plan(out, f, ERR));
-	fclose(out);
-	cr_assert_null(strchr(s.text, '"'), "a field with a comma");
-	line = strtok_r(s.text, "\n", &save);
-	while ((line = strtok_r(NULL, "\n", &save))) {
+static struct trial begin(const struct fab_fabric *f, uint64_t seed)
+{
+	struct trial t = {.f = f,
+			  .names = fab_resolver_new(f),
+			  .memory = FAB_ARENA_INIT,
+			  .expected = FAB_NEW0(f->n_cables, uint8_t),
+			  .rng = test_rng(seed)};
+	OWN_HEAP char *text = TEXT_BY(out, MUST(fab_export_plan(out, f, ERR)));
+	char *line = strtok(fab_arena_strdup(&t.memory, text), "\n");
+
+	cr_assert_null(strchr(text, '"'), "a field with a comma");
+	while ((line = strtok(NULL, "\n"))) {
+		struct row row = {0};
+
 		for (int k = 0; k < 4; k++) {
-			char *field = strsep(&line, ",");
-
-			cr_assert_not_null(field);
-			FAB_PUSH(&s.rows[k], field);
+			row.field[k] = strsep(&line, ",");
+			cr_assert_not_null(row.field[k]);
 		}
 		cr_assert_null(line);
+		FAB_PUSH(&t.rows, row);
 	}
-	return s;
+	return t;
 }
 
-/* The rows in a random order, some with their ends exchanged. NULL: a row that is gone.
- */
-static struct fab_fabric *sheet_build(const struct sheet *s, struct fab_rng *rng)
+static void end(struct trial *t)
 {
-	uint32_t n = (uint32_t)s->rows[0].n;
-	OWN_HEAP uint32_t *order = test_order(n, rng);
+	fab_resolver_free(t->names);
+	fab_arena_free(&t->memory);
+	free(t->rows.v);
+	free(t->taken.v);
+	free(t->expected);
+}
+
+OWN_VALUE(trial, end)
+
+/* The rows that are left in a random order, some with their ends exchanged. */
+static struct fab_fabric *plan_of(struct trial *t)
+{
+	OWN_HEAP uint32_t *order = test_order(t->rows.n, &t->rng);
+	OWN_HEAP char *text =
+		fab_strdup("#EndDevice,StartPort,LinkType,EndPort,StartDevice\n");
+	OWN_HEAP char *lines = NULL;
 	struct fab_fabric *f = NULL;
-	OWN_HEAP char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
 
-	fputs("#EndDevice,StartPort,LinkType,EndPort,StartDevice\n", out);
-	for (uint32_t i = 0; i < n; i++) {
-		int turn = fab_rng_below(rng, 2) ? 2 : 0;
-		char *const *v[4];
+	for (size_t i = 0; i < t->rows.n; i++) {
+		char *const *x = t->rows.v[order[i]].field;
+		int turn = fab_rng_below(&t->rng, 2) ? 2 : 0;
 
-		for (int k = 0; k < 4; k++)
-			v[k] = &s->rows[(k + turn) % 4].v[order[i]];
-		if (*v[0])
-			fprintf(out, "%s,%s,Data,%s,%s\n", *v[2], *v[1], *v[3], *v[0]);
+		if (x[0])
+			fab_append(&lines, "\n", "%s,%s,Data,%s,%s", x[2 - turn],
+				   x[1 + turn], x[3 - turn], x[turn]);
 	}
-	fclose(out);
-	MUST(fab_source_parse("plan", text, len, NULL, &f, ERR));
+	fab_append(&text, "", "%s\n", lines);
+	MUST(fab_source_parse("plan", text, strlen(text), NULL, &f, ERR));
 	return f;
 }
 
 /* The port of the fabric that two fields name. */
-static uint32_t port_of(const struct fab_fabric *f, const struct fab_resolver *names,
-			const char *device, const char *port)
+static uint32_t port_of(const struct trial *t, const char *device, const char *port)
 {
 	unsigned board, chip, num = 1;
 	char name[400];
@@ -82,120 +99,94 @@ static uint32_t port_of(const struct fab_fabric *f, const struct fab_resolver *n
 		snprintf(name, sizeof(name), "%s/L%02u/U%u", device, board, chip);
 	else if (sscanf(port, "Port %u", &num) != 1)
 		snprintf(name, sizeof(name), "%s", port);
-	node = fab_plan_find_node(f, names, name);
+	node = fab_plan_find_node(t->f, t->names, name);
 	cr_assert_neq(node, FAB_NONE, "%s is not there", name);
-	return fab_port_find(f, node, num);
+	return fab_port_find(t->f, node, num);
 }
 
-/* What was planned otherwise, by the cables of the fabric that it concerns. */
-struct damage {
-	FAB_VEC(char *) fields; /* on the heap */
-	uint32_t n[4];		/* extra, miswired, swapped, missing */
-	uint8_t *expected;	/* [cables of the fabric] 1 + index of n, 0: as planned */
-	bool *is_used;		/* [rows] */
-	uint32_t n_rows;	/* at first */
-};
-
-enum { LEFT_OUT, MOVED, SWAPPED, ADDED };
-
-/* The field of a free port of a switch that the sheet names in this row, on the heap. */
-static char *free_port(const struct fab_fabric *f, const struct fab_resolver *names,
-		       const struct sheet *s, uint32_t row, int side,
-		       struct fab_strmap *taken, struct damage *d)
+static uint32_t cable_of(const struct trial *t, const struct row *row)
 {
-	char *device = s->rows[2 * side].v[row], *port = s->rows[2 * side + 1].v[row];
-	uint32_t at = port_of(f, names, device, port), node = f->port_node[at];
-	size_t stem;
+	return t->f->port_cable[port_of(t, row->field[0], row->field[1])];
+}
 
-	if (!fab_node_is_switch(f, node))
-		return NULL;
-	for (stem = strlen(port); stem && port[stem - 1] >= '0' && port[stem - 1] <= '9';)
+/* The field of a free port of the first device of a row, NULL if that is no switch. */
+static char *free_port(struct trial *t, const struct row *row)
+{
+	const char *port = row->field[1];
+	const uint32_t node = t->f->port_node[port_of(t, row->field[0], port)];
+	size_t stem = strlen(port);
+
+	while (stem && isdigit(port[stem - 1]))
 		stem--;
-	for (unsigned num = 1; num <= f->node_n_ports[node]; num++) {
-		uint32_t p = fab_port_find(f, node, num);
-		char *text, key[64];
-		int n;
+	for (uint16_t num = 1; num <= t->f->node_n_ports[node]; num++) {
+		uint32_t p = fab_port_find(t->f, node, num);
+		bool is_taken = p != FAB_NONE && fab_port_peer(t->f, p) != FAB_NONE;
 
-		if (p != FAB_NONE && fab_port_peer(f, p) != FAB_NONE)
+		for (size_t i = 0; i < t->taken.n; i++)
+			is_taken |=
+				t->taken.v[i].node == node && t->taken.v[i].port == num;
+		if (is_taken || !fab_node_is_switch(t->f, node))
 			continue;
-		n = snprintf(key, sizeof(key), "%u/%u", node, num);
-		if (fab_strmap_put(taken, key, (size_t)n, num + 1000000 * row) !=
-		    num + 1000000 * row)
-			continue;
-		text = fab_format("%.*s%u", (int)stem, port, num);
-		FAB_PUSH(&d->fields, text);
-		return text;
+		FAB_PUSH(&t->taken, ((struct fab_socket){node, num}));
+		return fab_arena_format(&t->memory, "%.*s%u", (int)stem, port, num);
 	}
 	return NULL;
 }
 
-static uint32_t take_row(struct damage *d, struct fab_rng *rng)
+static struct row *take_row(struct trial *t, size_t n_rows)
 {
 	for (int i = 0; i < 100; i++) {
-		uint32_t row = test_below(rng, d->n_rows);
+		struct row *row = &t->rows.v[fab_rng_below(&t->rng, n_rows)];
 
-		if (d->is_used[row])
+		if (row->is_used)
 			continue;
-		d->is_used[row] = true;
+		row->is_used = true;
 		return row;
 	}
-	return FAB_NONE;
+	return NULL;
 }
 
-static uint32_t cable_of(const struct fab_fabric *f, const struct fab_resolver *names,
-			 const struct sheet *s, uint32_t row)
+/* Plant one change in the first rows, and with it what must be found. */
+static void plant(struct trial *t, int kind, size_t n_rows)
 {
-	return f->port_cable[port_of(f, names, s->rows[0].v[row], s->rows[1].v[row])];
-}
+	struct row *row = take_row(t, n_rows), *other = take_row(t, n_rows), added = {0};
+	int side = (int)fab_rng_below(&t->rng, 2);
+	char *port;
 
-/* Plant one change; rows of the sheet change, and with them what must be found. */
-static void plant(int kind, const struct fab_fabric *f, const struct fab_resolver *names,
-		  struct sheet *s, struct fab_strmap *taken, struct damage *d,
-		  struct fab_rng *rng)
-{
-	uint32_t row = take_row(d, rng), other = take_row(d, rng), cable[2];
-	int side = (int)fab_rng_below(rng, 2);
-	char *port, *far;
-
-	if (row == FAB_NONE || other == FAB_NONE)
+	if (!row || !other)
 		return;
-	cable[0] = cable_of(f, names, s, row);
-	cable[1] = cable_of(f, names, s, other);
-	if (kind == LEFT_OUT) {
-		s->rows[0].v[row] = s->rows[2].v[row] = NULL;
-	} else if (kind == SWAPPED) {
-		for (int k = 2; k < 4; k++) {
-			char *x = s->rows[k].v[row];
-
-			s->rows[k].v[row] = s->rows[k].v[other];
-			s->rows[k].v[other] = x;
-		}
-		d->expected[cable[1]] = 1 + SWAPPED;
-	} else if (kind == MOVED) {
-		port = free_port(f, names, s, other, 0, taken, d);
-		if (!port)
+	if (kind == MOVED || kind == ADDED) {
+		port = free_port(t, other);
+		added = (struct row){{row->field[0], NULL, other->field[0], port}, true};
+		if (kind == ADDED)
+			added.field[1] = free_port(t, row);
+		if (!port || (kind == ADDED && !added.field[1]))
 			return;
-		s->rows[2 * side].v[row] = s->rows[0].v[other];
-		s->rows[2 * side + 1].v[row] = port;
-	} else {
-		port = free_port(f, names, s, row, 0, taken, d);
-		far = port ? free_port(f, names, s, other, 0, taken, d) : NULL;
-		if (!far)
-			return;
-		FAB_PUSH(&s->rows[0], s->rows[0].v[row]);
-		FAB_PUSH(&s->rows[1], port);
-		FAB_PUSH(&s->rows[2], s->rows[0].v[other]);
-		FAB_PUSH(&s->rows[3], far);
 	}
-	d->n[kind]++;
-	if (kind != ADDED)
-		d->expected[cable[0]] = (uint8_t)(1 + kind);
+	t->n[kind]++;
+	if (kind == ADDED) {
+		FAB_PUSH(&t->rows, added);
+		return;
+	}
+	t->expected[cable_of(t, row)] = (uint8_t)(1 + kind);
+	if (kind == LEFT_OUT) {
+		row->field[0] = NULL;
+	} else if (kind == MOVED) {
+		row->field[2 * side] = other->field[0];
+		row->field[2 * side + 1] = port;
+	} else {
+		const struct row old = *row;
+
+		t->expected[cable_of(t, other)] = 1 + SWAPPED;
+		memcpy(row->field + 2, other->field + 2, 2 * sizeof(char *));
+		memcpy(other->field + 2, old.field + 2, 2 * sizeof(char *));
+	}
 }
 
 /* Every planted change is found, as what it is, and no other. */
-static void expect_planted(const struct fab_fabric *f, const struct fab_plan_diff *x,
-			   const struct damage *d)
+static void expect_planted(const struct trial *t, const struct fab_plan_diff *x)
 {
+	const struct fab_fabric *f = t->f;
 	uint32_t n_swaps = 0;
 
 	for (uint32_t i = 0; i < x->n_changes; i++) {
@@ -208,19 +199,19 @@ static void expect_planted(const struct fab_fabric *f, const struct fab_plan_dif
 		n_swaps += c->is_swap;
 		for (int k = 0; k < 2; k++)
 			if (c->found[k] != FAB_NONE)
-				cr_assert_eq(d->expected[c->found[k]], 1 + kind,
+				cr_assert_eq(t->expected[c->found[k]], 1 + kind,
 					     "%s: cable %u is %u, expected %u", f->source,
 					     c->found[k], 1 + kind,
-					     d->expected[c->found[k]]);
+					     t->expected[c->found[k]]);
 		if (c->is_swap || kind == MOVED) {
 			cr_assert_neq(c->kept_found[0], FAB_NONE);
 			cr_assert_eq(f->port_cable[c->kept_found[0]], c->found[0]);
 		}
 	}
-	cr_assert_eq(n_swaps, d->n[SWAPPED]);
-	cr_assert_eq(x->n_of[FAB_WIRING_MISWIRED], d->n[MOVED] + d->n[SWAPPED]);
-	cr_assert_eq(x->n_of[FAB_WIRING_EXTRA], d->n[LEFT_OUT]);
-	cr_assert_eq(x->n_of[FAB_WIRING_MISSING], d->n[ADDED]);
+	cr_assert_eq(n_swaps, t->n[SWAPPED]);
+	cr_assert_eq(x->n_of[FAB_WIRING_MISWIRED], t->n[MOVED] + t->n[SWAPPED]);
+	cr_assert_eq(x->n_of[FAB_WIRING_EXTRA], t->n[LEFT_OUT]);
+	cr_assert_eq(x->n_of[FAB_WIRING_MISSING], t->n[ADDED]);
 	cr_assert_eq(x->n_unknown, 0);
 	cr_assert_eq(x->n_unnamed, 0);
 }
@@ -229,65 +220,53 @@ static void expect_planted(const struct fab_fabric *f, const struct fab_plan_dif
  * `n` changes of some of the kinds, a bit each. An addition between the switches of a row
  * that was left out would be one that was moved: not both at once.
  */
-static void damage_and_compare(const struct fab_fabric *f, unsigned kinds, uint32_t n,
+static void change_and_compare(const struct fab_fabric *f, unsigned kinds, uint32_t n,
 			       uint64_t seed)
 {
-	OWN(fab_resolver) *names = fab_resolver_new(f);
-	struct fab_rng rng = test_rng(seed);
-	FAB_AUTO(sheet_fini) struct sheet s = sheet_of(f);
-	struct fab_strmap *taken = fab_strmap_new(64);
-	struct damage d = {.expected = FAB_NEW0(f->n_cables, uint8_t),
-			   .is_used = FAB_NEW0(s.rows[0].n, bool),
-			   .n_rows = (uint32_t)s.rows[0].n};
+	OWN(trial) t = begin(f, seed);
+	const size_t n_rows = t.rows.n;
 	OWN(fab_plan_diff) *x = NULL;
 	OWN(fab_fabric) *plan = NULL;
 
 	for (uint32_t i = 0; i < n; i++) {
-		int kind = (int)fab_rng_below(&rng, 4);
+		int kind = (int)fab_rng_below(&t.rng, N_KINDS);
 
 		if (kinds >> kind & 1)
-			plant(kind, f, names, &s, taken, &d, &rng);
+			plant(&t, kind, n_rows);
 	}
-	plan = sheet_build(&s, &rng);
+	plan = plan_of(&t);
 	MUST(fab_plan_diff_new(plan, f, &x, ERR));
-	expect_planted(f, x, &d);
-	fab_strmap_free(taken);
-	for (size_t i = 0; i < d.fields.n; i++)
-		free(d.fields.v[i]);
-	free(d.fields.v);
-	free(d.expected);
-	free(d.is_used);
+	expect_planted(&t, x);
 }
 
 static void check_fabric(struct fab_fabric *f, uint32_t n_runs)
 {
-	uint32_t most = f->n_cables / 8 + 1;
+	const unsigned kinds = 1u << MOVED | 1u << SWAPPED;
 
-	damage_and_compare(f, 0, 0, 1);
+	change_and_compare(f, 0, 0, 1);
 	for (uint64_t seed = 1; seed <= n_runs; seed++) {
-		uint32_t n = 1 + (uint32_t)(seed * 7 % most);
+		uint32_t n = 1 + (uint32_t)(seed * 7 % (f->n_cables / 8 + 1));
 
-		damage_and_compare(f, 1u << LEFT_OUT | 1u << MOVED | 1u << SWAPPED, n,
-				   seed);
-		damage_and_compare(f, 1u << ADDED | 1u << MOVED | 1u << SWAPPED, n, seed);
+		change_and_compare(f, kinds | 1u << LEFT_OUT, n, seed);
+		change_and_compare(f, kinds | 1u << ADDED, n, seed);
 	}
 	fab_fabric_free(f);
 }
 
-static const char *const specs[] = {
-	"fattree:radix=8,levels=3",
-	"pgft:h=2,m=4/4,w=1/2,p=1/2",
-	"torus:dims=4x3x2,hosts=2",
-	"mesh:dims=4x4,hosts=1",
-	"dragonfly:a=4,p=2,h=2",
-	"kfat:dims=4x4,hosts=4",
-	"kfat:dims=3x3,hosts=2,planes=2",
-	"hyperx:dims=3x4,hosts=3",
-	"random:switches=20,degree=5,hosts=3,seed=2",
-};
-
 Test(diff_plan, generated_fabrics)
 {
+	static const char *const specs[] = {
+		"fattree:radix=8,levels=3",
+		"pgft:h=2,m=4/4,w=1/2,p=1/2",
+		"torus:dims=4x3x2,hosts=2",
+		"mesh:dims=4x4,hosts=1",
+		"dragonfly:a=4,p=2,h=2",
+		"kfat:dims=4x4,hosts=4",
+		"kfat:dims=3x3,hosts=2,planes=2",
+		"hyperx:dims=3x4,hosts=3",
+		"random:switches=20,degree=5,hosts=3,seed=2",
+	};
+
 	for (size_t i = 0; i < FAB_COUNT(specs); i++)
 		check_fabric(test_gen_raw(specs[i]), test_some(10, 1, 2));
 }
@@ -299,73 +278,66 @@ Test(diff_plan, real_fabrics)
 }
 
 /* Names of a plan that are not quite those of the fabric. */
-
-static const char fabric_text[] =
-	"#StartDevice,StartPort,EndDevice,EndPort\n"
-	"leaf1,1,one.x.org,mlx5_0\nleaf1,2,two.x.org,mlx5_0\nleaf2,1,two.x.org,mlx5_1\n"
-	"leaf1,3,three,HCA-1\nleaf1,9,spine,1\nleaf2,9,spine,2\nleaf1,8,spine,3\n";
-
-static struct fab_plan_diff *compare_plan(const struct fab_fabric *f, const char *rows)
-{
-	OWN_HEAP char *text = fab_format("StartDevice,StartPort,EndDevice,EndPort\n"
-					 "leaf1,9,spine,1\nleaf2,9,spine,2\n"
-					 "leaf1,8,SPINE,3\n%s",
-					 rows);
-	OWN(fab_fabric) *plan = text_open(text);
-	struct fab_plan_diff *diff = NULL;
-
-	MUST(fab_plan_diff_new(plan, f, &diff, ERR));
-	return diff;
-}
-
-/* Expect numbers of missing, miswired, extra cables, of adapters by host. */
-static void expect(const char *rows, uint32_t missing, uint32_t miswired, uint32_t extra,
-		   uint32_t by_host, uint32_t unknown)
-{
-	OWN(fab_fabric) *f = text_open(fabric_text);
-	OWN(fab_plan_diff) *d = compare_plan(f, rows);
-
-	cr_expect_eq(d->n_of[FAB_WIRING_MISSING], missing, "%s", rows);
-	cr_expect_eq(d->n_of[FAB_WIRING_MISWIRED], miswired, "%s", rows);
-	cr_expect_eq(d->n_of[FAB_WIRING_EXTRA], extra, "%s", rows);
-	cr_expect_eq(d->n_by_host, by_host, "%s", rows);
-	cr_expect_eq(d->n_unknown, unknown, "%s", rows);
-}
-
 Test(diff_plan, names_of_adapters)
 {
-	/* as they are, in another case */
-	expect("leaf1,1,one.x.org,MLX5_0\nLEAF1,2,two.x.org,mlx5_0\n"
-	       "leaf2,1,two.x.org,mlx5_1\nleaf1,3,Three,HCA-1\n",
-	       0, 0, 0, 0, 0);
-	/* without the domain */
-	expect("leaf1,1,one,mlx5_0\nleaf1,2,two,mlx5_0\nleaf2,1,two,mlx5_1\n"
-	       "leaf1,3,three.x.org,HCA-1\n",
-	       0, 0, 0, 0, 0);
-	/* hosts only, with numbers of ports */
-	expect("leaf1,1,one.x.org,1\nleaf1,2,two.x.org,1\nleaf2,1,two.x.org,2\n"
-	       "leaf1,3,three,1\n",
-	       0, 0, 0, 0, 0);
-	/* adapters of another scheme: by place, whatever their order */
-	expect("leaf1,1,one,HCA-1\nleaf1,2,two,HCA-2\nleaf2,1,two,HCA-1\n"
-	       "leaf1,3,three,mlx5_0\n",
-	       0, 0, 0, 4, 0);
-	/* one of them is elsewhere: by order */
-	expect("leaf1,1,one,HCA-1\nleaf1,2,two,HCA-1\nleaf1,7,two,HCA-2\n"
-	       "leaf1,3,three,mlx5_0\n",
-	       0, 1, 0, 4, 0);
-	/* a name of this scheme is believed: mlx5_2 is not mlx5_1 */
-	expect("leaf1,1,one,mlx5_0\nleaf1,2,two,mlx5_0\nleaf2,1,two,mlx5_2\n"
-	       "leaf1,3,three,HCA-1\n",
-	       0, 1, 0, 0, 1);
-	/* another domain is another host */
-	expect("leaf1,1,one.y.org,mlx5_0\nleaf1,2,two,mlx5_0\nleaf2,1,two,mlx5_1\n"
-	       "leaf1,3,three,HCA-1\n",
-	       0, 1, 0, 0, 1);
-	/* hosts swapped, one out, one in */
-	expect("leaf1,1,two,mlx5_0\nleaf1,2,one,mlx5_0\nleaf2,1,two,mlx5_1\n"
-	       "leaf1,7,four,HCA-1\n",
-	       1, 1, 1, 0, 1);
+	static const struct {
+		const char *rows;
+		/* missing, miswired and extra cables; adapters by host, unknown ones */
+		uint32_t missing, miswired, extra, by_host, unknown;
+	} cases[] = {
+		/* as they are, in another case */
+		{"leaf1,1,one.x.org,MLX5_0\nLEAF1,2,two.x.org,mlx5_0\n"
+		 "leaf2,1,two.x.org,mlx5_1\nleaf1,3,Three,HCA-1\n",
+		 0, 0, 0, 0, 0},
+		/* without the domain */
+		{"leaf1,1,one,mlx5_0\nleaf1,2,two,mlx5_0\nleaf2,1,two,mlx5_1\n"
+		 "leaf1,3,three.x.org,HCA-1\n",
+		 0, 0, 0, 0, 0},
+		/* hosts only, with numbers of ports */
+		{"leaf1,1,one.x.org,1\nleaf1,2,two.x.org,1\nleaf2,1,two.x.org,2\n"
+		 "leaf1,3,three,1\n",
+		 0, 0, 0, 0, 0},
+		/* adapters of another scheme: by place, whatever their order */
+		{"leaf1,1,one,HCA-1\nleaf1,2,two,HCA-2\nleaf2,1,two,HCA-1\n"
+		 "leaf1,3,three,mlx5_0\n",
+		 0, 0, 0, 4, 0},
+		/* one of them is elsewhere: by order */
+		{"leaf1,1,one,HCA-1\nleaf1,2,two,HCA-1\nleaf1,7,two,HCA-2\n"
+		 "leaf1,3,three,mlx5_0\n",
+		 0, 1, 0, 4, 0},
+		/* a name of this scheme is believed: mlx5_2 is not mlx5_1 */
+		{"leaf1,1,one,mlx5_0\nleaf1,2,two,mlx5_0\nleaf2,1,two,mlx5_2\n"
+		 "leaf1,3,three,HCA-1\n",
+		 0, 1, 0, 0, 1},
+		/* another domain is another host */
+		{"leaf1,1,one.y.org,mlx5_0\nleaf1,2,two,mlx5_0\nleaf2,1,two,mlx5_1\n"
+		 "leaf1,3,three,HCA-1\n",
+		 0, 1, 0, 0, 1},
+		/* hosts swapped, one out, one in */
+		{"leaf1,1,two,mlx5_0\nleaf1,2,one,mlx5_0\nleaf2,1,two,mlx5_1\n"
+		 "leaf1,7,four,HCA-1\n",
+		 1, 1, 1, 0, 1},
+	};
+	OWN(fab_fabric) *f =
+		text_open(HEAD "leaf1,1,one.x.org,mlx5_0\nleaf1,2,two.x.org,mlx5_0\n"
+			       "leaf2,1,two.x.org,mlx5_1\nleaf1,3,three,HCA-1\n"
+			       "leaf1,9,spine,1\nleaf2,9,spine,2\nleaf1,8,spine,3\n");
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN_HEAP char *text = fab_format(HEAD "leaf1,9,spine,1\nleaf2,9,spine,2\n"
+						      "leaf1,8,SPINE,3\n%s",
+						 cases[i].rows);
+		OWN(fab_fabric) *plan = text_open(text);
+		OWN(fab_plan_diff) *d = NULL;
+
+		MUST(fab_plan_diff_new(plan, f, &d, ERR));
+		cr_expect(d->n_of[FAB_WIRING_MISSING] == cases[i].missing &&
+				  d->n_of[FAB_WIRING_MISWIRED] == cases[i].miswired &&
+				  d->n_of[FAB_WIRING_EXTRA] == cases[i].extra &&
+				  d->n_by_host == cases[i].by_host &&
+				  d->n_unknown == cases[i].unknown,
+			  "%s", cases[i].rows);
+	}
 }
 
 Test(diff_plan, adapters_without_a_name_are_unknown)
@@ -375,13 +347,11 @@ Test(diff_plan, adapters_without_a_name_are_unknown)
 		"[1] \"H-0000000000000002\"[1](3) # \"MT4123 ConnectX6   Mellanox Technologies\" lid 2 4xHDR\n"
 		"[2] \"H-0000000000000004\"[1](5) # \"node2 HCA-1\" lid 3 4xHDR\n";
 	OWN(fab_fabric) *f = text_open(dump);
-	OWN(fab_fabric) *plan = text_open("StartDevice,StartPort,EndDevice,EndPort\n"
-					  "leaf1,1,node1,HCA-1\nleaf1,2,node2,HCA-1\n");
-	OWN(fab_fabric) *beyond = text_open("StartDevice,StartPort,EndDevice,EndPort\n"
-					    "leaf1,37,node1,HCA-1\n");
-	OWN(fab_fabric) *twice = text_open("StartDevice,StartPort,EndDevice,EndPort\n"
-					   "leaf1,2,node2,HCA-1\nleaf1,3,node2,2\n"
-					   "leaf1,4,x,1\n");
+	OWN(fab_fabric) *plan =
+		text_open(HEAD "leaf1,1,node1,HCA-1\nleaf1,2,node2,HCA-1\n");
+	OWN(fab_fabric) *beyond = text_open(HEAD "leaf1,37,node1,HCA-1\n");
+	OWN(fab_fabric) *twice = text_open(HEAD "leaf1,2,node2,HCA-1\nleaf1,3,node2,2\n"
+						"leaf1,4,x,1\n");
 	OWN(fab_plan_diff) *d = NULL;
 	struct fab_plan_diff *none = NULL;
 
@@ -400,16 +370,12 @@ Test(diff_plan, adapters_without_a_name_are_unknown)
 /* Three ends that went round are no swap; a cable of an adapter goes with its adapter. */
 Test(diff_plan, what_is_a_swap_and_what_is_not)
 {
-	static const char plan_text[] = "StartDevice,StartPort,EndDevice,EndPort\n"
-					"s,1,a,HCA-1\ns,2,b,HCA-1\ns,3,c,HCA-1\n"
-					"s,8,t,8\nt,1,d,HCA-1\ns,5,u,5\n";
-	OWN(fab_fabric) *plan = text_open(plan_text);
-	OWN(fab_fabric) *round = text_open("StartDevice,StartPort,EndDevice,EndPort\n"
-					   "s,1,b,HCA-1\ns,2,c,HCA-1\ns,3,a,HCA-1\n"
-					   "s,8,t,8\nt,1,d,HCA-1\ns,5,u,5\n");
-	OWN(fab_fabric) *moved = text_open("StartDevice,StartPort,EndDevice,EndPort\n"
-					   "s,1,a,HCA-1\ns,2,b,HCA-1\ns,3,c,HCA-1\n"
-					   "s,8,t,8\nu,5,d,HCA-1\n");
+	OWN(fab_fabric) *plan = text_open(HEAD "s,1,a,HCA-1\ns,2,b,HCA-1\ns,3,c,HCA-1\n"
+					       "s,8,t,8\nt,1,d,HCA-1\ns,5,u,5\n");
+	OWN(fab_fabric) *round = text_open(HEAD "s,1,b,HCA-1\ns,2,c,HCA-1\ns,3,a,HCA-1\n"
+						"s,8,t,8\nt,1,d,HCA-1\ns,5,u,5\n");
+	OWN(fab_fabric) *moved = text_open(HEAD "s,1,a,HCA-1\ns,2,b,HCA-1\ns,3,c,HCA-1\n"
+						"s,8,t,8\nu,5,d,HCA-1\n");
 	OWN(fab_plan_diff) *x = NULL, *y = NULL;
 
 	MUST(fab_plan_diff_new(plan, round, &x, ERR));
