@@ -358,42 +358,26 @@ TEST_EACH(index, DATA_N_DUMPS + 2, edit, dumps)
 	expect_ends(f);
 }
 
-/* leaf-0: ports 1, 2 hosts, 3 to 6 up, 7 and 8 free; l2-0: ports 1 to 8 taken */
+/* What tests/golden/edit does not say. leaf-0: ports 1, 2 hosts, 3 to 6 up, 7 and 8 free
+ */
 Test(edit, sentences)
 {
 	static const struct {
 		const char *edit, *says;
 	} bad[] = {
-		{"", "no edit: expected move, drain, add, remove or speed"},
 		{" ; # ", "expected move, drain, add, remove or speed"},
-		{"shift leaf-0:3 leaf-0:7", "expected move, drain, add, remove or speed"},
-		{"move leaf-0:3", "expected move END NEW-END"},
 		{"move leaf-0:3 leaf-0:7 leaf-0:8",
 		 "expected move END NEW-END, names with blanks in \"\""},
-		{"move leaf-0:7 leaf-1:7", "'leaf-0:7': no cable at port 7"},
-		{"move leaf-0:3 l2-0:1",
-		 "port 1 is taken by the cable to port 3 of leaf-0; free: none"},
-		{"move leaf-0:3 leaf-1:3", "free: 7-8"},
-		{"move leaf-0:3 leaf-1:9", "leaf-1 has ports 1 to 8; free: 7-8"},
-		{"move leaf-0:3 leaf-0:3", "has no effect"},
 		{"move leaf-0:3 leaf-99:7", "no switch or host is called 'leaf-99'"},
-		{"add leaf-0:7 leaf-0:8", "both ends of the cable would be in leaf-0"},
 		{"add leaf-0:7 leaf-1:7 4xFAST", "'4xFAST' is no rate"},
-		{"add leaf-0:7 leaf-1:7 3xHDR", "'3xHDR' is no rate"},
 		{"add leaf-0:7 leaf-1:7 4x", "'4x' is no rate"},
 		{"add leaf-0:7 leaf-1:7 HDR", "'HDR' is no rate"},
 		{"add leaf-0:7 leaf-1:7; add leaf-2:7 leaf-1:7",
 		 "'add leaf-2:7 leaf-1:7': 'leaf-1:7': port 7 is taken by the cable to port 7 of leaf-0; free: 8"},
-		{"speed leaf-0:3 4xEDR; speed leaf-0:3 4xEDR", "has no effect"},
-		{"drain leaf-0; drain leaf-0", "has no effect"},
-		{"drain h0", "expected a switch"},
 		{"remove leaf-0:7", "no cable at port 7"},
-		{"remove leaf-77", "no switch, host or adapter is called 'leaf-77'"},
-		{"remove leaf-0; remove leaf-0", "was removed by an edit before"},
 		{"remove leaf-0; drain leaf-0", "was removed by an edit before"},
 		{"remove leaf-0; add leaf-0:7 leaf-1:7", "was removed by an edit before"},
 		{"remove h0; remove h0", "was removed by an edit before"},
-		{"remove \"leaf-0", "expected \" at the end of a name"},
 		{"remove \"leaf-0:3\"",
 		 "no switch, host or adapter is called 'leaf-0:3'"},
 	};
