@@ -9,14 +9,17 @@ struct one {
 	enum fab_node_kind kind; /* FAB_SWITCH, which is 0: an adapter */
 };
 
-/* A switch with these adapters, which have the GUIDs 0x10, 0x11, ... */
-static struct fab_fabric *fabric_of(const struct one *adapters, size_t n,
-				    const struct fab_host_options *options)
+/* A switch with these adapters, which have the GUIDs 0x10, 0x11, ...: its hosts, each
+ * with the number of its adapters. */
+static struct fab_fabric *expect_hosts(const struct one *adapters, size_t n,
+				       const struct fab_host_options *options,
+				       const char *wanted)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab_node_spec spec = {
 		.guid = 1, .n_ports = 64, .name = "s", .name_len = 1};
 	struct fab_fabric *f = NULL;
+	OWN_HEAP char *hosts = NULL;
 
 	fab_builder_add_node(b, &spec);
 	for (size_t i = 0; i < n; i++) {
@@ -32,19 +35,21 @@ static struct fab_fabric *fabric_of(const struct one *adapters, size_t n,
 				      fab_builder_add_node(b, &spec), 1, 4, FAB_HDR);
 	}
 	MUST(fab_builder_finish(b, "t", "test", options, &f, ERR));
-	return f;
-}
+	for (uint32_t h = 0; h < f->n_hosts; h++) {
+		const uint32_t first = f->host_first_adapter[h];
 
-static void expect_host(const struct fab_fabric *f, uint32_t host, const char *name,
-			uint32_t n_adapters)
-{
-	cr_assert_lt(host, f->n_hosts);
-	cr_expect_str_eq(fab_host_name(f, host), name);
-	cr_expect_eq(f->host_first_adapter[host + 1] - f->host_first_adapter[host],
-		     n_adapters, "%s", name);
-	for (uint32_t i = f->host_first_adapter[host];
-	     i < f->host_first_adapter[host + 1]; i++)
-		cr_expect_eq(f->node_host[f->host_adapter[i]], host, "%s", name);
+		fab_append(&hosts, ", ", "%s: %u", fab_host_name(f, h),
+			   f->host_first_adapter[h + 1] - first);
+		FAB_EACH_ADAPTER(f, h, i) {
+			cr_expect_eq(f->node_host[f->host_adapter[i]], h);
+			cr_expect(i == first ||
+				  f->host_adapter[i - 1] < f->host_adapter[i]);
+		}
+	}
+	cr_expect_str_eq(hosts, wanted);
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		cr_expect_eq(f->node_host[i] == FAB_NONE, f->node_kind[i] != FAB_ADAPTER);
+	return f;
 }
 
 Test(hosts, first_word_before_an_adapter)
@@ -55,14 +60,9 @@ Test(hosts, first_word_before_an_adapter)
 		{"n3 ib0", 7},	     {"n1 hca-2", 8},	 {"n3 ibp1", 9},
 		{"n3 ibp10", 10},
 	};
-	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
 
-	cr_expect_eq(f->n_hosts, 3);
-	expect_host(f, 0, "n1", 4);
-	expect_host(f, 1, "n2", 2);
-	expect_host(f, 2, "n3", 4);
-	cr_expect_eq(f->host_adapter[1], 3, "adapters in ascending order");
-	cr_expect_eq(f->node_host[0], FAB_NONE, "a switch has no host");
+	fab_fabric_free(
+		expect_hosts(adapters, FAB_COUNT(adapters), NULL, "n1: 4, n2: 2, n3: 4"));
 }
 
 Test(hosts, system_image_guid_for_other_descriptions)
@@ -72,15 +72,11 @@ Test(hosts, system_image_guid_for_other_descriptions)
 		{"plain", 9},	       {"n1 eth0", 0},	      {"n1 ibx", 0},
 		{"gpu HCA-", 10},      {"plain more 1 2", 8}, {"gpu mlx5_", 11},
 	};
-	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
 
-	cr_expect_eq(f->n_hosts, 7, "%u hosts", f->n_hosts);
-	expect_host(f, 0, "storage node A", 2);
-	expect_host(f, 1, "plain", 2);
-	expect_host(f, 2, "plain", 1);
-	expect_host(f, 3, "n1 eth0", 1);
-	expect_host(f, 5, "gpu HCA-", 1);
-	expect_host(f, 6, "gpu mlx5_", 1); /* a digit, but no number behind it */
+	/* "gpu mlx5_": a digit, but no number behind it */
+	fab_fabric_free(expect_hosts(adapters, FAB_COUNT(adapters), NULL,
+				     "storage node A: 2, plain: 2, plain: 1, n1 eth0: 1, "
+				     "n1 ibx: 1, gpu HCA-: 1, gpu mlx5_: 1"));
 }
 
 Test(hosts, generic_descriptions_stay_apart)
@@ -89,18 +85,17 @@ Test(hosts, generic_descriptions_stay_apart)
 		{"MT4129 ConnectX7   Mellanox Technologies", 5},
 		{"MT4129 ConnectX7   Mellanox Technologies", 5},
 		{"localhost mlx5_0", 6},
-		{"localhost mlx5_1", 6},
 		{"localhost.localdomain HCA-1", 6},
 		{"", 6},
 		{"  ", 6},
 		{"localhosts HCA-1", 6},
 	};
-	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
 
-	cr_expect_eq(f->n_hosts, 8);
-	expect_host(f, 0, "0x0000000000000010", 1);
-	expect_host(f, 3, "0x0000000000000013", 1);
-	expect_host(f, 7, "localhosts", 1);
+	fab_fabric_free(expect_hosts(
+		adapters, FAB_COUNT(adapters), NULL,
+		"0x0000000000000010: 1, 0x0000000000000011: 1, 0x0000000000000012: 1, "
+		"0x0000000000000013: 1, 0x0000000000000014: 1, 0x0000000000000015: 1, "
+		"localhosts: 1"));
 }
 
 Test(hosts, aggregation_nodes_and_routers_are_none)
@@ -110,12 +105,8 @@ Test(hosts, aggregation_nodes_and_routers_are_none)
 		{"n1 HCA-1", 2},
 		{"gate HCA-1", 2, FAB_ROUTER},
 	};
-	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), NULL);
 
-	cr_expect_eq(f->n_hosts, 1);
-	cr_expect_eq(f->node_host[1], FAB_NONE);
-	expect_host(f, 0, "n1", 1);
-	cr_expect_eq(f->node_host[3], FAB_NONE);
+	fab_fabric_free(expect_hosts(adapters, FAB_COUNT(adapters), NULL, "n1: 1"));
 }
 
 /* A map of the GUIDs below *(const uint64_t *)map. */
@@ -144,18 +135,12 @@ Test(hosts, a_name_map_names_hosts)
 	static const uint64_t end = 0x16;
 	static const struct fab_host_options options = {.is_mapped = names_guids_below,
 							.name_map = &end};
-	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), &options);
+	OWN(fab_fabric) *f = expect_hosts(
+		adapters, FAB_COUNT(adapters), &options,
+		"rack 1 unit 2: 2, n1: 3, localhost: 1, "
+		"MT25408 ConnectX Mellanox Technologies: 1, rack 1 unit 2: 1, plain: 1, "
+		"plain: 1, 0x000000000000001a: 1, 0x000000000000001b: 1");
 
-	cr_expect_eq(f->n_hosts, 9, "%u hosts", f->n_hosts);
-	expect_host(f, 0, "rack 1 unit 2", 2);
-	expect_host(f, 1, "n1", 3);
-	expect_host(f, 2, "localhost", 1);
-	expect_host(f, 3, "MT25408 ConnectX Mellanox Technologies", 1);
-	expect_host(f, 4, "rack 1 unit 2", 1);
-	expect_host(f, 5, "plain", 1);
-	expect_host(f, 6, "plain", 1);
-	expect_host(f, 7, "0x000000000000001a", 1);
-	expect_host(f, 8, "0x000000000000001b", 1);
 	cr_expect_eq(strncmp(f->host_rule, "name map", 8), 0);
 }
 
@@ -184,10 +169,9 @@ Test(hosts, hca_chooses_a_rail)
 	static const struct one adapters[] = {
 		{"n1 mlx5_0", 1}, {"n1 mlx5_1", 1}, {"n2 mlx5_0", 2}, {"n2 mlx5_1", 2}};
 	static const struct fab_host_options options = {.hca = "mlx5_1"};
-	OWN(fab_fabric) *f = fabric_of(adapters, FAB_COUNT(adapters), &options);
+	OWN(fab_fabric) *f =
+		expect_hosts(adapters, FAB_COUNT(adapters), &options, "n1: 1, n2: 1");
 
-	cr_expect_eq(f->n_hosts, 2);
 	cr_expect_eq(f->n_adapters, 2);
 	cr_expect_eq(f->n_host_links, 2);
-	expect_host(f, 1, "n2", 1);
 }
