@@ -7,7 +7,6 @@
 #include "support/process.h"
 #include "support/test.h"
 #include "support/unicast_check.h"
-#include "unicast/engine.h"
 
 #include <unistd.h>
 #include <zlib.h>
@@ -136,6 +135,18 @@ static unsigned next_of(const struct fab_routes *r, unsigned lid, uint32_t sw)
 
 Test(lfts, entries_say_what_switches_do)
 {
+	static const struct {
+		unsigned lid, sw, next;
+	} entries[] = {{1, 0, FAB_ARC_HERE},
+		       {1, 1, FAB_ARC_BROKEN}, /* port 0 of another switch */
+		       {2, 0, 0},
+		       {5, 0, FAB_ARC_BROKEN}, /* the adapter's other port */
+		       {5, 1, FAB_ARC_HERE},
+		       {6, 0, FAB_ARC_HERE},
+		       {6, 1, FAB_ARC_BROKEN}, /* no cable */
+		       {7, 0, FAB_ARC_BROKEN}, /* a cable back to the switch */
+		       {7, 1, 0},
+		       {9, 0, FAB_ARC_NONE}};
 	OWN(fab_fabric) *f = text_open(small);
 	OWN(fab_routes) *r = read_tables(
 		f, NULL,
@@ -158,19 +169,12 @@ Test(lfts, entries_say_what_switches_do)
 		"5 valid lids dumped \n");
 
 	cr_expect_eq(r->n_columns, 6);
-	cr_expect_eq(next_of(r, 1, 0), FAB_ARC_HERE);
-	cr_expect_eq(next_of(r, 1, 1), FAB_ARC_BROKEN, "port 0 of another switch");
-	cr_expect_eq(next_of(r, 2, 0), 0);
-	cr_expect_eq(next_of(r, 5, 0), FAB_ARC_BROKEN, "the adapter's other port");
-	cr_expect_eq(next_of(r, 5, 1), FAB_ARC_HERE);
-	cr_expect_eq(next_of(r, 6, 0), FAB_ARC_HERE);
-	cr_expect_eq(next_of(r, 6, 1), FAB_ARC_BROKEN, "no cable");
-	cr_expect_eq(next_of(r, 7, 0), FAB_ARC_BROKEN, "a cable back to the switch");
-	cr_expect_eq(next_of(r, 7, 1), 0);
+	for (size_t i = 0; i < FAB_COUNT(entries); i++)
+		cr_expect_eq(next_of(r, entries[i].lid, entries[i].sw), entries[i].next,
+			     "%zu", i);
 	cr_expect_eq(f->port_guid[r->column_port[column(r, 7)]], 0x11);
 	cr_expect_eq(f->port_guid[r->column_port[column(r, 5)]], 0x21);
 	cr_expect_eq(r->column_switch[column(r, 5)], 1);
-	cr_expect_eq(next_of(r, 9, 0), FAB_ARC_NONE);
 	cr_expect_eq(f->port_guid[r->column_port[column(r, 9)]], 0x11, "LMC");
 	cr_expect_null(r->note);
 }
@@ -224,9 +228,12 @@ Test(lfts, what_is_left_out_is_told)
 #define HEAD "Unicast lids [0-9] of switch Lid 1 guid 0x1 ('A'):\n"
 #define FDB "dump_ucast_routes: Switch 0x1\n"
 
-static const struct {
+/* What a reader refuses, and how its message begins. */
+struct bad {
 	const char *text, *want;
-} bad_tables[] = {
+};
+
+static const struct bad bad_tables[] = {
 	{"", "t:0: no forwarding table, expected \"Unicast lids"},
 	{"# nothing\n", "t:1: no forwarding table"},
 	{"hello\n", "t:1: expected \"Unicast lids"},
@@ -267,30 +274,11 @@ static const struct {
 	{"dump_ucast_routes: Switch 0xg\n", "t:1: expected"},
 };
 
-Test(lfts, bad_tables_are_refused)
-{
-	OWN(fab_fabric) *f = text_open(small);
-
-	for (size_t i = 0; i < FAB_COUNT(bad_tables); i++) {
-		struct fab_routes *r = NULL;
-		const char *text = bad_tables[i].text;
-
-		cr_expect_eq(
-			fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &r, ERR),
-			-EINVAL, "%s", text);
-		cr_expect_null(r);
-		cr_expect_eq(strstr(test_err.text, bad_tables[i].want), test_err.text,
-			     "%s: got: %s", text, test_err.text);
-	}
-}
-
 #define RECORD(slid, dlid, sl)                                                           \
 	"PathRecord dump:\n\t\tdlid...................." dlid                            \
 	"\n\t\tslid...................." slid "\n\t\tsl......................" sl "\n"
 
-static const struct {
-	const char *text, *want;
-} bad_sls[] = {
+static const struct bad bad_sls[] = {
 	{"0x10 5\n",
 	 "t:1: expected \"0xNODEGUID LID SL\" or \"PathRecord dump:\", found \"0x10 5\""},
 	{"10 5 1\n", "t:1: expected"},
@@ -321,9 +309,7 @@ static const struct {
 	"#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15\n"                    \
 	"#--------------------------------------------------------\n"
 
-static const struct {
-	const char *text, *want;
-} bad_lanes[] = {
+static const struct bad bad_lanes[] = {
 	{"0x1 1 2 0x00\n", "t:1: expected \"0xNODEGUID IN OUT\" and 8 times \"0xAB\""},
 	{"0x1 1 2 0x00 0x00" ZEROS "\n", "t:1: expected"},
 	{"0x1 1 2 0x100" ZEROS "\n", "t:1: expected"},
@@ -345,22 +331,52 @@ static const struct {
 	     "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"                      \
 	     "0x0005 002\n0x0006 001\n0x0008 001\n3 lids dumped\n"
 
-Test(lfts, bad_sls_and_lanes_are_refused)
+/* TABLES, with levels and lanes unless these are NULL. */
+static struct fab_routes *tables_with(const struct fab_fabric *f, const char *sls,
+				      const char *lanes)
+{
+	struct fab_routes *r = read_tables(f, NULL, TABLES);
+
+	if (sls)
+		add_sls(r, sls);
+	if (lanes)
+		add_lanes(r, lanes);
+	return r;
+}
+
+static void expect_refused(int rc, const struct bad *bad)
+{
+	cr_expect_eq(rc, -EINVAL, "%s", bad->text);
+	cr_expect_eq(strstr(test_err.text, bad->want), test_err.text, "%s: got: %s",
+		     bad->text, test_err.text);
+}
+
+Test(lfts, bad_files_are_refused)
 {
 	OWN(fab_fabric) *f = text_open(small);
+	OWN(fab_routes) *none = NULL;
 
-	for (size_t i = 0; i < FAB_COUNT(bad_sls) + FAB_COUNT(bad_lanes); i++) {
-		size_t k = i < FAB_COUNT(bad_sls) ? i : i - FAB_COUNT(bad_sls);
-		bool is_sl = i < FAB_COUNT(bad_sls);
-		const char *text = is_sl ? bad_sls[k].text : bad_lanes[k].text;
-		const char *want = is_sl ? bad_sls[k].want : bad_lanes[k].want;
-		OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
+	for (size_t i = 0; i < FAB_COUNT(bad_tables); i++) {
+		const char *text = bad_tables[i].text;
 
-		cr_expect_eq((is_sl ? fab_routes_add_path_sl : fab_routes_add_sl2vl)(
-				     r, "t", text, strlen(text), ERR),
-			     -EINVAL, "%s", text);
-		cr_expect_eq(strstr(test_err.text, want), test_err.text, "%s: got: %s",
-			     text, test_err.text);
+		expect_refused(fab_routes_from_lfts(f, NULL, "t", text, strlen(text),
+						    &none, ERR),
+			       &bad_tables[i]);
+		cr_expect_null(none);
+	}
+	for (size_t i = 0; i < FAB_COUNT(bad_sls); i++) {
+		OWN(fab_routes) *r = tables_with(f, NULL, NULL);
+		const char *text = bad_sls[i].text;
+
+		expect_refused(fab_routes_add_path_sl(r, "t", text, strlen(text), ERR),
+			       &bad_sls[i]);
+	}
+	for (size_t i = 0; i < FAB_COUNT(bad_lanes); i++) {
+		OWN(fab_routes) *r = tables_with(f, NULL, NULL);
+		const char *text = bad_lanes[i].text;
+
+		expect_refused(fab_routes_add_sl2vl(r, "t", text, strlen(text), ERR),
+			       &bad_lanes[i]);
 	}
 }
 
@@ -376,69 +392,61 @@ static unsigned sl_of(const struct fab_routes *r, uint32_t source, unsigned lid)
 Test(lfts, nodes_that_differ_from_their_switch)
 {
 	OWN(fab_fabric) *f = text_open(small);
-	OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
+	OWN(fab_routes) *r =
+		tables_with(f, "0x10 5 1\n0x20 5 1\n0x20 8 0\n0x10 8 0\n", NULL),
+			*of_h2 = tables_with(f, "0x20 5 2\n", NULL),
+			*of_a = tables_with(f, "0x1 6 3\n0x10 6 3\n", NULL);
 
-	add_sls(r, "0x10 5 1\n0x20 5 1\n0x20 8 0\n0x10 8 0\n");
 	cr_expect_eq(r->n_sl_sources, 2, "a row for each switch, none for its adapters");
 	cr_expect_eq(sl_of(r, 0, 5), 1);
 	cr_expect_eq(sl_of(r, 1, 5), 1);
 	cr_expect_eq(sl_of(r, 0, 6), FAB_SL_UNKNOWN);
 	cr_expect_eq(r->sl_default, FAB_SL_UNKNOWN);
 	cr_expect_eq(r->n_sls, 2);
-	fab_routes_free(r);
-	r = read_tables(f, NULL, TABLES);
-	add_sls(r, "0x20 5 2\n");
-	cr_expect_eq(sl_of(r, 0, 5), 2);
-	cr_expect_eq(sl_of(r, 2, 5), FAB_SL_UNKNOWN,
-		     "no line: not what its neighbour has");
-	cr_expect_eq(sl_of(r, 3, 5), 99);
-	fab_routes_free(r);
-	r = read_tables(f, NULL, TABLES);
-	add_sls(r, "0x1 6 3\n0x10 6 3\n");
-	cr_expect_eq(sl_of(r, 0, 6), 3, "its own line");
-	cr_expect_eq(sl_of(r, 2, 6), 99);
-	cr_expect_eq(sl_of(r, 3, 6), FAB_SL_UNKNOWN);
-	cr_expect_eq(r->lanes, FAB_LANES_SL);
-	cr_expect_eq(r->n_vls, 4);
+	cr_expect_eq(sl_of(of_h2, 0, 5), 2);
+	cr_expect_eq(sl_of(of_h2, 2, 5), FAB_SL_UNKNOWN, "not what its neighbour has");
+	cr_expect_eq(sl_of(of_h2, 3, 5), 99);
+	cr_expect_eq(sl_of(of_a, 0, 6), 3, "its own line");
+	cr_expect_eq(sl_of(of_a, 2, 6), 99);
+	cr_expect_eq(sl_of(of_a, 3, 6), FAB_SL_UNKNOWN);
+	cr_expect_eq(of_a->lanes, FAB_LANES_SL);
+	cr_expect_eq(of_a->n_vls, 4);
 }
 
-/* h1 has LID 8, h2 has 5 and 6 on its two ports. */
+/* h1 has LID 8, h2 has 5 and 6 on its two ports. A node has one level for a LID: of two
+ * that its ports have neither is known. */
 Test(lfts, levels_of_opensm_are_those_of_converted_files)
 {
-	static const char *const forms[] = {
-		"0x10 5 1\n0x10 6 2\n0x20 8 3\n",
-		"0x10 5: 1 2 - -\n0x20 5: - - - 3\n",
-		RECORD("8", "5", "0x1") RECORD("8", "6", "0x2") RECORD("5", "8", "0x3"),
-		RECORD("6", "8", "3") "# c\n" RECORD("8", "6", "2") RECORD("8", "5", "1")
-			RECORD("5", "8", "3"),
-	};
+	static const struct {
+		const char *text;
+		bool differ;
+	} forms[] = {{"0x10 5 1\n0x10 6 2\n0x20 8 3\n", false},
+		     {"0x10 5: 1 2 - -\n0x20 5: - - - 3\n", false},
+		     {RECORD("8", "5", "0x1") RECORD("8", "6", "0x2")
+			      RECORD("5", "8", "0x3"),
+		      false},
+		     {RECORD("6", "8", "3") "# c\n" RECORD("8", "6", "2")
+			      RECORD("8", "5", "1") RECORD("5", "8", "3"),
+		      false},
+		     {RECORD("6", "8", "4") RECORD("5", "8", "3"), true},
+		     {RECORD("5", "8", "3") RECORD("6", "8", "4") RECORD("6", "8", "4")
+			      RECORD("5", "8", "3"),
+		      true}};
 	OWN(fab_fabric) *f = text_open(small);
 
 	for (size_t i = 0; i < FAB_COUNT(forms); i++) {
-		OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
+		OWN(fab_routes) *r = tables_with(f, forms[i].text, NULL);
+		bool differ = forms[i].differ;
 
-		add_sls(r, forms[i]);
-		cr_expect_eq(r->n_sls, 4);
-		cr_expect_eq(sl_of(r, 0, 5), 1, "%zu", i);
-		cr_expect_eq(sl_of(r, 0, 6), 2);
-		cr_expect_eq(sl_of(r, 1, 8), 3);
-		cr_expect_null(r->note);
-	}
-}
-
-/* A node has one level for a LID: of two that its ports have neither is known. */
-Test(lfts, ports_with_different_levels)
-{
-	OWN(fab_fabric) *f = text_open(small);
-
-	for (int swap = 0; swap < 2; swap++) {
-		OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
-
-		add_sls(r, swap ? RECORD("6", "8", "4") RECORD("5", "8", "3")
-				: RECORD("5", "8", "3") RECORD("6", "8", "4")
-					   RECORD("6", "8", "4") RECORD("5", "8", "3"));
-		cr_expect_eq(sl_of(r, 1, 8), FAB_SL_UNKNOWN);
-		HAS(r->note, "differ between ports of one adapter: these are not known");
+		cr_expect_eq(sl_of(r, 1, 8), differ ? FAB_SL_UNKNOWN : 3, "%zu", i);
+		cr_expect_eq(r->note != NULL, differ);
+		if (differ)
+			HAS(r->note, "differ between ports of one adapter: these are not "
+				     "known");
+		else
+			cr_expect(r->n_sls == 4 && sl_of(r, 0, 5) == 1 &&
+					  sl_of(r, 0, 6) == 2,
+				  "%zu", i);
 	}
 }
 
@@ -446,40 +454,37 @@ Test(lfts, ports_with_different_levels)
 Test(lfts, nobody_sends_to_itself)
 {
 	OWN(fab_fabric) *f = text_open(small);
-	OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
-	OWN(fab_analysis) j;
+	OWN(fab_routes) *r = tables_with(f,
+					 "0x10 8 3\n0x10 5 0\n0x10 6 0\n0x20 5 0\n"
+					 "0x20 6 0\n0x20 8 0\n",
+					 NULL),
+			*less = tables_with(f, "0x20 8 3\n", NULL);
+	OWN(fab_analysis)
+	j = test_analysis(r, FAB_ENDS_HOSTS), k = test_analysis(less, FAB_ENDS_HOSTS);
 
-	add_sls(r, "0x10 8 3\n0x10 5 0\n0x10 6 0\n0x20 5 0\n0x20 6 0\n0x20 8 0\n");
-	j = test_analysis(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.pairs, 8, "three ports, one with two LIDs");
 	cr_expect_eq(j.connected, 6, "the second is in no table");
 	cr_expect_eq(j.sls, 1);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 0);
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
-	r = read_tables(f, NULL, TABLES);
-	add_sls(r, "0x20 8 3\n");
-	j = test_analysis(r, FAB_ENDS_HOSTS);
-	cr_expect_eq(j.sls, 1);
-	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 4, "both ports of h2 have one to h1");
+	cr_expect_eq(k.sls, 1);
+	cr_expect_eq(k.gaps.n[FAB_GAP_SL], 4, "both ports of h2 have one to h1");
 }
 
 /* The lanes of adapters are no switch's, and their head names a port. */
 Test(lfts, lanes_of_opensm_are_those_of_converted_files)
 {
-	static const char *const forms[] = {
-		"0x1 2 1 0x32" ZEROS
-		"\n0x1 1 2 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67\n",
-		DUMP "2   1   : 3  2  0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
-		     "1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7 \n\n"
-		     "Channel Adapter 0x0000000000000002, base LID 8, \"h1 HCA-1\"\n"
-		     "1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7\n"};
 	OWN(fab_fabric) *f = text_open(small);
-	OWN(fab_routes) *a = read_tables(f, NULL, TABLES),
-			*b = read_tables(f, NULL, TABLES);
+	OWN(fab_routes)
+	*a = tables_with(f, NULL,
+			 "0x1 2 1 0x32" ZEROS
+			 "\n0x1 1 2 0x01 0x23 0x45 0x67 0x01 0x23 0x45 0x67\n"),
+	*b = tables_with(f, NULL,
+			 DUMP
+			 "2   1   : 3  2  0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+			 "1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7 \n\n"
+			 "Channel Adapter 0x0000000000000002, base LID 8, \"h1 HCA-1\"\n"
+			 "1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7\n");
 
-	add_lanes(a, forms[0]);
-	add_lanes(b, forms[1]);
 	cr_expect_eq(a->n_vls, b->n_vls);
 	cr_expect_arr_eq(a->sl2vl, b->sl2vl, a->vl_first[f->n_switches]);
 	cr_expect_null(b->note);
@@ -494,9 +499,8 @@ Test(lfts, port_0_gives_way_to_adapters)
 	OWN(fab_fabric) *f = text_open(small);
 
 	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
-		OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
+		OWN(fab_routes) *r = tables_with(f, NULL, orders[i]);
 
-		add_lanes(r, orders[i]);
 		cr_expect_eq(r->lanes, FAB_LANES_TABLE);
 		cr_expect_eq(fab_routes_vl(r, 0, 1, 0, 0), 3);
 		cr_expect_eq(fab_routes_vl(r, 0, 1, 0, 1), 2);
@@ -505,20 +509,17 @@ Test(lfts, port_0_gives_way_to_adapters)
 	}
 }
 
-static void expect_gap(const struct fab_analysis *j, size_t i, struct fab_gap want)
+/* Gaps of a kind, how many and in words; NULL: none. */
+static void expect_gaps(const struct fab_routes *r, const struct fab_analysis *j,
+			enum fab_gap_kind kind, uint64_t n, const char *want)
 {
-	const struct fab_gap *got;
+	OWN_HEAP char *text = fab_gaps_text(r->f, &j->gaps, kind);
 
-	cr_assert_lt(i, j->gaps.first.n);
-	got = &j->gaps.first.v[i];
-	cr_expect_eq(got->kind, want.kind);
-	cr_expect_eq(got->from, want.from);
-	cr_expect_eq(got->port, want.port);
-	cr_expect_eq(got->to, want.to);
-	cr_expect_eq(got->out, want.out);
-	cr_expect_eq(got->lid, want.lid);
-	cr_expect_eq(got->sl, want.sl);
-	cr_expect_eq(got->guid, want.guid);
+	cr_expect_eq(j->gaps.n[kind], n);
+	if (want)
+		cr_expect_str_eq(text, want);
+	else
+		cr_expect_null(text, "%s", text);
 }
 
 /* h1 has the LIDs 8 and 9 (LMC 1); 6, of the second port of h2, is in no table. */
@@ -534,115 +535,99 @@ Test(lfts, lids_that_tables_lack)
 
 	cr_expect_eq(j.pairs, 4 * 2, "LIDs 5, 6, 8 and 9, from two other ports each");
 	cr_expect_eq(j.unreachable, 2 * 2);
-	cr_expect_eq(j.gaps.n[FAB_GAP_LID], 2);
-	cr_assert_eq(j.gaps.first.n, 2);
-	expect_gap(&j, 0, (struct fab_gap){FAB_GAP_LID, 2, 1, FAB_NONE, 0, 9, 0, 0});
-	expect_gap(&j, 1, (struct fab_gap){FAB_GAP_LID, 3, 2, FAB_NONE, 0, 6, 0, 0});
+	expect_gaps(
+		r, &j, FAB_GAP_LID, 2,
+		"2 LIDs of the fabric are not in the tables: h1 HCA-1 port 1 (LID 9), h2 HCA-1 port 2 (LID 6)");
 	cr_expect(j.deadlock_free, "what is not sent closes no cycle");
 }
 
-static const struct {
-	const char *text;
-	bool b_is_missing;
-} part_tables[] = {
-	{HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n", true},
-	{FDB "0x0005 : 001 : 01 : yes\n0x0008 : 002 : 01 : yes\n", true},
-	/* cut off after the first line */
-	{FDB "0x0005 : 001 : 01 : yes\n0x0008 : 002 : 01 : yes\n"
-	     "dump_ucast_routes: Switch 0x2\n0x0005 : 002 : 01 : yes\n",
-	 true},
-	{FDB "0x0005 : 001 : 01 : yes\n0x0008 : 002 : 01 : yes\n"
-	     "dump_ucast_routes: Switch 0x2\n0x0005 : 002 : 01 : yes\n"
-	     "0x0008 : UNREACHABLE\n",
-	 false},
-	{HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n"
-	      "Unicast lids [0-9] of switch Lid 7 guid 0x7 ('new'):\n"
-	      "0x0005 077\n1 lids dumped\n"
-	      "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"
-	      "0x0005 002\n1 lids dumped\n",
-	 false},
-};
+#define B_LACKS "1 switch has no table, or only part of one: B"
 
 Test(lfts, tables_that_are_missing)
 {
+	static const struct {
+		const char *text, *missing, *strange;
+	} cases[] = {
+		{HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n", B_LACKS, NULL},
+		{FDB "0x0005 : 001 : 01 : yes\n0x0008 : 002 : 01 : yes\n", B_LACKS, NULL},
+		/* cut off after the first line */
+		{FDB "0x0005 : 001 : 01 : yes\n0x0008 : 002 : 01 : yes\n"
+		     "dump_ucast_routes: Switch 0x2\n0x0005 : 002 : 01 : yes\n",
+		 B_LACKS, NULL},
+		{FDB "0x0005 : 001 : 01 : yes\n0x0008 : 002 : 01 : yes\n"
+		     "dump_ucast_routes: Switch 0x2\n0x0005 : 002 : 01 : yes\n"
+		     "0x0008 : UNREACHABLE\n",
+		 NULL, NULL},
+		{HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n"
+		      "Unicast lids [0-9] of switch Lid 7 guid 0x7 ('new'):\n"
+		      "0x0005 077\n1 lids dumped\n"
+		      "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"
+		      "0x0005 002\n1 lids dumped\n",
+		 NULL,
+		 "1 table is of a switch that the fabric lacks: 0x0000000000000007"},
+	};
 	OWN(fab_fabric) *f = text_open(small);
 
-	for (size_t i = 0; i < FAB_COUNT(part_tables); i++) {
-		OWN(fab_routes) *r = read_tables(f, NULL, part_tables[i].text);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN(fab_routes) *r = read_tables(f, NULL, cases[i].text);
 		OWN(fab_analysis) j = test_verified(r, FAB_ENDS_HOSTS);
-		bool is_strange = i == FAB_COUNT(part_tables) - 1;
+		bool is_missing = cases[i].missing;
 
-		cr_expect_eq(j.gaps.n[FAB_GAP_TABLE], part_tables[i].b_is_missing, "%zu",
-			     i);
-		cr_expect_eq(j.is_unknown, part_tables[i].b_is_missing);
-		cr_expect_eq(j.deadlock_free, !part_tables[i].b_is_missing);
-		if (part_tables[i].b_is_missing)
-			expect_gap(&j, 2,
-				   (struct fab_gap){.kind = FAB_GAP_TABLE,
-						    .from = 1,
-						    .to = FAB_NONE});
-		cr_expect_eq(j.gaps.n[FAB_GAP_STRANGE_SWITCH], is_strange);
-		if (is_strange)
-			expect_gap(&j, 2,
-				   (struct fab_gap){.kind = FAB_GAP_STRANGE_SWITCH,
-						    .from = FAB_NONE,
-						    .to = FAB_NONE,
-						    .guid = 7});
+		expect_gaps(r, &j, FAB_GAP_TABLE, is_missing, cases[i].missing);
+		expect_gaps(r, &j, FAB_GAP_STRANGE_SWITCH, cases[i].strange != NULL,
+			    cases[i].strange);
+		cr_expect_eq(j.is_unknown, is_missing);
+		cr_expect_eq(j.deadlock_free, !is_missing);
 	}
 }
 
 Test(lfts, pairs_without_a_service_level)
 {
 	OWN(fab_fabric) *f = text_open(small);
-	OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
-	OWN(fab_analysis) j;
+	OWN(fab_routes) *none = tables_with(f, "", NULL),
+			*r = tables_with(f, "0x10 5 1\n0x10 6 1\n0x20 6 1\n0x20 8 0\n",
+					 "0x1 2 1 0x00" ZEROS "\n0x1 3 1 0x00" ZEROS
+					 "\n");
+	OWN(fab_analysis)
+	j = test_verified(none, FAB_ENDS_HOSTS), k = test_verified(r, FAB_ENDS_HOSTS);
 
-	add_sls(r, "");
-	j = test_verified(r, FAB_ENDS_HOSTS);
 	cr_expect_eq(j.connected, 6);
 	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 6);
-	cr_expect(j.is_unknown);
-	cr_expect_not(j.deadlock_free);
-	fab_analysis_fini(&j);
-	fab_routes_free(r);
-	r = read_tables(f, NULL, TABLES);
-	add_sls(r, "0x10 5 1\n0x10 6 1\n0x20 6 1\n0x20 8 0\n");
-	add_lanes(r, "0x1 2 1 0x00" ZEROS "\n0x1 3 1 0x00" ZEROS "\n");
-	j = test_verified(r, FAB_ENDS_HOSTS);
-	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 1, "from port 2 of h2 to its port 1");
-	expect_gap(&j, 1, (struct fab_gap){FAB_GAP_SL, 3, 2, 3, 0, 5, 0, 0});
+	cr_expect(j.is_unknown && !j.deadlock_free);
+	/* from port 2 of h2 to its port 1 */
+	expect_gaps(r, &k, FAB_GAP_SL, 1,
+		    "1 pair has no service level: h2 HCA-1 to h2 HCA-1 (LID 5)");
+	cr_expect_eq(k.gaps.first.v[1].port, 2);
 }
 
 /* From A (ports 2 and 3 to adapters) to B by port 1; B's path back is given. */
-static const struct {
-	const char *text;
-	uint64_t n;
-	uint16_t in_port;
-} part_lanes[] = {
-	{"", 3, 2},
-	{"0x1 0 1 0x00" ZEROS "\n", 3, 2},
-	{"0x1 2 1 0x00" ZEROS "\n", 2, 3},
-	{"0x1 3 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n", 1, 2},
-	{"0x1 3 1 0x00" ZEROS "\n0x1 2 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n", 0, 0},
-};
-
 Test(lfts, passages_without_a_lane)
 {
+	static const struct {
+		const char *text;
+		uint64_t n;
+		uint16_t in_port;
+	} cases[] = {
+		{"", 3, 2},
+		{"0x1 0 1 0x00" ZEROS "\n", 3, 2},
+		{"0x1 2 1 0x00" ZEROS "\n", 2, 3},
+		{"0x1 3 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n", 1, 2},
+		{"0x1 3 1 0x00" ZEROS "\n0x1 2 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n",
+		 0, 0},
+	};
 	OWN(fab_fabric) *f = text_open(small);
 
-	for (size_t i = 0; i < FAB_COUNT(part_lanes); i++) {
-		OWN(fab_routes) *r = read_tables(f, NULL, TABLES);
-		OWN(fab_analysis) j;
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN(fab_routes) *r = tables_with(
+			f, "0x10 5 1\n0x10 6 0\n0x20 5 2\n0x20 6 2\n0x20 8 2\n",
+			cases[i].text);
+		OWN(fab_analysis) j = test_verified(r, FAB_ENDS_HOSTS);
 
-		add_sls(r, "0x10 5 1\n0x10 6 0\n0x20 5 2\n0x20 6 2\n0x20 8 2\n");
-		add_lanes(r, part_lanes[i].text);
-		j = test_verified(r, FAB_ENDS_HOSTS);
-		cr_expect_eq(j.gaps.n[FAB_GAP_LANE], part_lanes[i].n, "%zu: %d", i,
-			     (int)j.gaps.n[FAB_GAP_LANE]);
-		if (part_lanes[i].n)
-			cr_expect_eq(j.gaps.first.v[1].port, part_lanes[i].in_port);
-		cr_expect_eq(j.deadlock_free, !part_lanes[i].n);
-		cr_expect_eq(j.is_unknown, part_lanes[i].n > 0);
+		cr_expect_eq(j.gaps.n[FAB_GAP_LANE], cases[i].n, "%zu", i);
+		if (cases[i].n)
+			cr_expect_eq(j.gaps.first.v[1].port, cases[i].in_port);
+		cr_expect_eq(j.deadlock_free, !cases[i].n);
+		cr_expect_eq(j.is_unknown, cases[i].n > 0);
 	}
 }
 
@@ -692,20 +677,11 @@ Test(lfts, real_fdbs)
 /* 0xbfff is the last LID of a destination. */
 Test(lfts, last_lid)
 {
-	OWN(plan) plan = {0};
-	OWN(fab_fabric) *f = NULL;
+	OWN(fab_fabric) *f = text_open(small);
 	OWN(fab_routes) *r = NULL;
-	OWN_HEAP char *text = NULL;
-	uint32_t host;
 
-	plan_switch(&plan, "A", 4);
-	host = plan_host(&plan, 0, "h1 HCA-1");
-	plan.nodes.v[host].lid[1] = 0xbfff;
-	f = plan_build(&plan, 0);
-	text = fab_format("Unicast lids [0-49151] of switch Lid 1 guid 0x%llx ('A'):\n"
-			  "0xbfff 001\n1 lids dumped\n",
-			  (unsigned long long)f->node_guid[0]);
-	r = read_tables(f, NULL, text);
+	f->port_lid[f->node_first_port[2]] = 0xbfff;
+	r = read_tables(f, NULL, HEAD "0xbfff 002\n1 lids dumped\n");
 	cr_assert_eq(r->n_columns, 1);
 	cr_expect_eq(r->column_lid[0], 0xbfff);
 	cr_expect_eq(fab_routes_next(r, 0)[0], FAB_ARC_HERE);

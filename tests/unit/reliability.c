@@ -5,40 +5,30 @@
 #include "support/test.h"
 #include "support/unicast_check.h"
 
-OWN_VALUE(kfat_net, kfat_net_fini)
-
 /* All sets of k points of n x m, counted. */
-static double count_touching(uint32_t n, uint32_t m, uint32_t k)
-{
-	uint32_t sets = 0, touching = 0;
-
-	for (uint32_t set = 0; set < UINT32_C(1) << n * m; set++) {
-		uint32_t rows = 0, columns = 0;
-
-		if ((uint32_t)__builtin_popcount(set) != k)
-			continue;
-		for (uint32_t i = 0; i < n * m; i++)
-			if (set >> i & 1) {
-				rows |= 1u << i / m;
-				columns |= 1u << i % m;
-			}
-		sets++;
-		touching += rows == (1u << n) - 1 && columns == (1u << m) - 1;
-	}
-	return (double)touching / sets;
-}
-
 Test(reliability, touching_by_counting)
 {
 	static const uint32_t sizes[][2] = {{2, 2}, {3, 3}, {4, 4}, {3, 5}, {2, 7}};
-	double p[32];
 
 	for (size_t i = 0; i < FAB_COUNT(sizes); i++) {
 		uint32_t n = sizes[i][0], m = sizes[i][1];
+		double sets[32] = {0}, touching[32] = {0}, p[32];
 
+		for (uint32_t set = 0; set < UINT32_C(1) << n * m; set++) {
+			uint32_t rows = 0, columns = 0, k = 0;
+
+			for (uint32_t at = 0; at < n * m; at++)
+				if (set >> at & 1) {
+					rows |= 1u << at / m;
+					columns |= 1u << at % m;
+					k++;
+				}
+			sets[k]++;
+			touching[k] += rows == (1u << n) - 1 && columns == (1u << m) - 1;
+		}
 		fab_touch_all(n, m, n * m, p);
 		for (uint32_t k = 1; k <= n * m; k++)
-			cr_assert_float_eq(p[k], count_touching(n, m, k), 1e-12);
+			cr_assert_float_eq(p[k], touching[k] / sets[k], 1e-12);
 	}
 }
 
@@ -58,7 +48,7 @@ Test(reliability, figures_of_the_paper_note)
 
 Test(reliability, survived)
 {
-	OWN(kfat_net) n = kfat_net_of(test_gen_raw("kfat:dims=16x16,hosts=1"));
+	OWN(kfat_net) n = kfat_net("kfat:dims=16x16,hosts=1", NULL);
 
 	cr_assert_eq(fab_faults_survived(n.k), 29);
 	cr_assert_eq(fab_cut_bound(16, 16, 29), 0);
@@ -69,63 +59,62 @@ Test(reliability, survived)
 /* Every set of k of 3 x 3 against trials; the same for one thread and two. */
 Test(reliability, trials_agree_with_all_sets)
 {
-	OWN(kfat_net) net = kfat_net_of(test_gen_raw("kfat:dims=3x3,hosts=1"));
-	OWN(fab_faults) *faults = fab_faults_new(net.f);
+	OWN(kfat_net) net = kfat_net("kfat:dims=3x3,hosts=1", NULL);
 	struct fab_trials t = {.engine = &fab_unicast_vtftr_ib,
 			       .kfat = net.k,
 			       .max_vls = 2,
 			       .seed = 5,
-			       .n_trials = 3000,
-			       .n_threads = 1};
+			       .n_trials = 3000};
 
 	for (uint32_t k = 2; k <= 6; k++) {
-		struct fab_reliability one, two;
+		uint64_t n = fab_faults_combinations(9, k);
+		struct fab_reliability of[2];
 		size_t pick[9];
-		double n = 0, hits = 0;
+		double hits = 0;
 
-		for (uint64_t s = 0; s < fab_faults_combinations(9, k); s++) {
-			struct unicast_check c;
+		for (uint64_t s = 0; s < n; s++) {
 			OWN(fab_routes) *r = NULL;
+			struct unicast_check c;
 
-			fab_faults_clear(faults);
+			fab_faults_clear(net.faults);
 			fab_faults_combination(s, k, 9, pick);
 			for (size_t i = 0; i < k; i++)
-				fab_faults_kill_switch(faults, net.k->leaf[pick[i]]);
-			r = test_tables(net.f, faults, "vtftr-ib", 2);
-			n++;
+				fab_faults_kill_switch(net.faults, net.k->leaf[pick[i]]);
+			r = test_tables(net.f, net.faults, "vtftr-ib", 2);
 			c = unicast_check(r);
 			hits += c.connected < c.pairs;
 		}
-		MUST(fab_reliability_try(&t, k, &one, ERR));
-		cr_assert_leq(one.low, hits / n + 0.02);
-		cr_assert_geq(one.high, hits / n - 0.02);
+		for (t.n_threads = 1; t.n_threads <= 2; t.n_threads++)
+			MUST(fab_reliability_try(&t, k, &of[t.n_threads - 1], ERR));
+		cr_assert_leq(of[0].low, hits / (double)n + 0.02);
+		cr_assert_geq(of[0].high, hits / (double)n - 0.02);
 		cr_assert_eq(hits > 0, k > 3);
-		t.n_threads = 2;
-		MUST(fab_reliability_try(&t, k, &two, ERR));
-		cr_assert_eq(one.hits, two.hits);
-		cr_assert_eq(one.share, two.share);
-		t.n_threads = 1;
+		cr_assert_eq(of[0].hits, of[1].hits);
+		cr_assert_eq(of[0].share, of[1].share);
 	}
 }
 
 Test(reliability, time_to_unreachable)
 {
-	static const double never[] = {0, 0, 0}, at_once[] = {0, 1, 1};
-	/* trials scatter: what falls counts as what it was before */
-	static const double falling[] = {0, 0.5, 0.25, 1};
-	bool is_whole;
+	static const struct {
+		double p[4];
+		uint32_t k_max;
+		double is;
+		bool is_whole;
+	} cases[] = {{{0, 0, 0}, 2, 9 + 10 + 90 / 8.0, false},
+		     {{0, 1, 1}, 2, 9, true},
+		     /* trials scatter: what falls counts as what it was before */
+		     {{0, 0.5, 0.25, 1}, 3, 9 + 5 + 45 / 8.0, true},
+		     {{0, 0.5, 0.25, 1}, 2, 9 + 5 + 45 / 8.0, false}};
 
-	cr_assert_float_eq(fab_time_to_unreachable(never, 2, 10, 90, &is_whole),
-			   9 + 10 + 90 / 8.0, 1e-9);
-	cr_assert_not(is_whole);
-	cr_assert_float_eq(fab_time_to_unreachable(at_once, 2, 10, 90, &is_whole), 9,
-			   1e-9);
-	cr_assert(is_whole);
-	cr_assert_float_eq(fab_time_to_unreachable(falling, 3, 10, 90, &is_whole),
-			   9 + 5 + 45 / 8.0, 1e-9);
-	cr_assert(is_whole);
-	fab_time_to_unreachable(falling, 2, 10, 90, &is_whole);
-	cr_assert_not(is_whole);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		bool is_whole;
+
+		cr_expect_float_eq(fab_time_to_unreachable(cases[i].p, cases[i].k_max, 10,
+							   90, &is_whole),
+				   cases[i].is, 1e-9, "%zu", i);
+		cr_expect_eq(is_whole, cases[i].is_whole, "%zu", i);
+	}
 }
 
 /* Four switches, each down a tenth of the time: by all 16 states. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "support/unicast_check.h"
 
+#include "base/order.h"
 #include "support/test.h"
 
 struct fab_routes *test_route(const struct fab_unicast_problem *problem,
@@ -28,16 +29,49 @@ struct fab_analysis test_analysis(const struct fab_routes *routes, enum fab_ends
 
 struct kfat_net kfat_net_of(struct fab_fabric *f)
 {
-	struct kfat_net n = {.f = f};
+	struct kfat_net n = {.f = f, .faults = fab_faults_new(f)};
 
 	MUST(fab_kfat_recognize(f, &n.k, ERR));
 	return n;
 }
 
+struct kfat_net kfat_net(const char *spec, const char *dead)
+{
+	struct kfat_net n = kfat_net_of(test_gen_raw(spec));
+
+	if (dead)
+		MUST(fab_faults_add_switches(n.faults, dead, ERR));
+	return n;
+}
+
 void kfat_net_fini(struct kfat_net *n)
 {
+	fab_faults_free(n->faults);
 	fab_kfat_free(n->k);
 	fab_fabric_free(n->f);
+}
+
+struct fab_flow_load test_load(const struct kfat_net *n, const struct fab_routes *r,
+			       const char *permutation)
+{
+	OWN(fab_flow_ends) ends;
+	const struct fab_permutation_problem problem = {n->f, n->k, &ends, 1};
+	struct fab_flow_load load;
+	OWN_HEAP uint32_t *to = NULL;
+
+	fab_flow_ends_init(&ends, n->f, n->faults->switch_is_dead,
+			   n->faults->cable_is_dead);
+	MUST(fab_permutation_make(permutation, &problem, &to, ERR));
+	fab_permutation_load(r, &ends, to, &load);
+	return load;
+}
+
+struct fab_faults *test_faults(const struct fab_fabric *f, const char *switches)
+{
+	struct fab_faults *faults = fab_faults_new(f);
+
+	MUST(fab_faults_add_switches(faults, switches, ERR));
+	return faults;
 }
 
 void test_lane_tables(struct fab_routes *routes)
@@ -131,13 +165,6 @@ struct walk {
 	unsigned vls, sls;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static uint8_t level_of(const struct fab_routes *r, uint32_t source, uint32_t column)
 {
 	for (uint32_t s = 0; r->sl && s < r->n_sl_sources; s++)
@@ -149,65 +176,50 @@ static uint8_t level_of(const struct fab_routes *r, uint32_t source, uint32_t co
 /* Hops of a pair, 0: does not arrive. */
 static uint32_t walk(struct walk *w, uint32_t source, uint32_t column)
 {
-	const struct fab_routes *r = w->r;
-	const struct fab_fabric *f = r->f;
-	const uint16_t *next = fab_routes_next(r, column);
-	uint32_t sw = source, hops = 0, last = FAB_NONE;
-	uint32_t in = f->arc_first[sw + 1] - f->arc_first[sw];
+	struct fab_path p = fab_path_from(w->r, source, column);
 	size_t n_before = w->pairs.n;
-	uint8_t sl = level_of(r, source, column);
-	unsigned vls = 0;
+	uint8_t sl = level_of(w->r, source, column);
+	unsigned vls = w->vls;
+	uint32_t last = FAB_NONE;
+	struct fab_hop hop;
 
-	while (sl < LANES && next[sw] < FAB_ARC_BROKEN && hops <= f->n_switches) {
-		uint32_t arc = f->arc_first[sw] + next[sw];
-		unsigned vl = fab_routes_vl(r, sw, in, next[sw], sl);
-		uint32_t channel = arc * LANES + vl;
+	while (sl < LANES && fab_path_hop(&p, &hop)) {
+		unsigned vl = fab_routes_vl(w->r, hop.sw, hop.in, hop.out, sl);
+		uint32_t channel = p.arc * LANES + vl;
 
-		if (!fab_arc_is_live(w->r->faults, arc))
-			break;
-		if (vl >= vls)
-			vls = vl + 1;
+		vls = vl < vls ? vls : vl + 1;
 		if (last != FAB_NONE)
 			FAB_PUSH(&w->pairs, (uint64_t)last << 32 | channel);
 		last = channel;
-		in = f->arc_reverse[arc];
-		sw = f->arc_peer[arc];
-		hops++;
 	}
-	if (sl >= LANES || next[sw] != FAB_ARC_HERE || sw != r->column_switch[column]) {
+	if (sl >= LANES || fab_path_end(&p) != FAB_PATH_ARRIVES) {
 		w->pairs.n = n_before;
 		return 0;
 	}
-	if (vls > w->vls)
-		w->vls = vls;
-	if (sl >= w->sls)
-		w->sls = sl + 1u;
-	return hops;
+	w->vls = vls;
+	w->sls = sl < w->sls ? w->sls : sl + 1u;
+	return p.n_hops;
 }
 
+/* Take away channels that nothing leads to, until nothing changes. */
 static bool has_cycle(struct walk *w)
 {
-	uint32_t n = w->r->f->arc_first[w->r->f->n_switches] * LANES;
-	uint32_t tail = 0;
-	FAB_AUTOFREE uint32_t *n_in = FAB_NEW0(n + 1, uint32_t);
-	FAB_AUTOFREE uint32_t *queue = FAB_NEW(n + 1, uint32_t),
-			      *first = FAB_NEW0(n + 2, uint32_t);
-	size_t m = 0;
+	uint32_t n = w->r->f->arc_first[w->r->f->n_switches] * LANES, tail = 0;
+	OWN_HEAP uint32_t *n_in = FAB_NEW0(n + 1, uint32_t);
+	OWN_HEAP uint32_t *queue = FAB_NEW(n + 1, uint32_t);
+	OWN_HEAP uint32_t *first = FAB_NEW0(n + 2, uint32_t);
 
 	if (w->pairs.n)
-		qsort(w->pairs.v, w->pairs.n, sizeof(*w->pairs.v), by_value);
-	for (size_t i = 0; i < w->pairs.n; i++)
-		if (!i || w->pairs.v[i] != w->pairs.v[i - 1])
-			w->pairs.v[m++] = w->pairs.v[i];
-	for (size_t i = 0; i < m; i++) {
+		qsort(w->pairs.v, w->pairs.n, sizeof(*w->pairs.v), fab_cmp_u64);
+	for (size_t i = 0; i < w->pairs.n; i++) {
 		first[(w->pairs.v[i] >> 32) + 1]++;
 		n_in[(uint32_t)w->pairs.v[i]]++;
 	}
-	for (uint32_t c = 0; c < n; c++)
+	for (uint32_t c = 0; c < n; c++) {
 		first[c + 1] += first[c];
-	for (uint32_t c = 0; c < n; c++)
 		if (!n_in[c])
 			queue[tail++] = c;
+	}
 	for (uint32_t head = 0; head < tail; head++)
 		for (uint32_t i = first[queue[head]]; i < first[queue[head] + 1]; i++)
 			if (!--n_in[(uint32_t)w->pairs.v[i]])
@@ -215,46 +227,36 @@ static bool has_cycle(struct walk *w)
 	return tail < n;
 }
 
-/* All alternatives of a leaf: the fewest and the most hops, 0: one does not arrive. */
-static void walk_all(struct walk *w, uint32_t source, uint32_t column, uint32_t *fewest,
-		     uint32_t *most)
-{
-	uint32_t sw = w->r->column_switch[column];
-	uint32_t n = w->r->n_alternatives ? w->r->n_alternatives[sw] : 1;
-
-	*most = *fewest = walk(w, source, column);
-	for (uint32_t i = 1; i < n; i++) {
-		uint32_t hops = walk(w, source, column + i);
-
-		*most = hops > *most ? hops : *most;
-		*fewest = hops < *fewest ? hops : *fewest;
-	}
-}
-
 struct unicast_check unicast_check(const struct fab_routes *r)
 {
 	const struct fab_fabric *f = r->f;
 	struct walk w = {.r = r};
 	struct unicast_check c = {0};
-	FAB_AUTOFREE uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
-	FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t);
-	FAB_AUTOFREE uint32_t *leaf = NULL;
+	OWN_HEAP uint32_t *dist = FAB_NEW(f->n_switches + 1, uint32_t);
+	OWN_HEAP uint32_t *order = FAB_NEW(f->n_switches + 1, uint32_t), *leaf = NULL;
 	uint32_t n = fab_routes_leaf_columns(r, &leaf);
 
 	for (uint32_t i = 0; i < n; i++) {
-		fab_faults_search(f, r->faults, r->column_switch[leaf[i]], dist, order);
+		uint32_t to = r->column_switch[leaf[i]];
+
+		fab_faults_search(f, r->faults, to, dist, order);
 		for (uint32_t s = 0; s < n; s++) {
-			uint32_t source = r->column_switch[leaf[s]], hops, most;
+			uint32_t source = r->column_switch[leaf[s]];
+			uint32_t most = 0, fewest = UINT32_MAX, a = 0;
 
 			if (s == i)
 				continue;
-			walk_all(&w, source, leaf[i], &hops, &most);
+			do {
+				uint32_t hops = walk(&w, source, leaf[i] + a);
+
+				most = hops > most ? hops : most;
+				fewest = hops < fewest ? hops : fewest;
+			} while (r->n_alternatives && ++a < r->n_alternatives[to]);
 			c.pairs++;
-			c.connected += hops > 0;
+			c.connected += fewest > 0;
 			c.connected_in_graph += dist[source] != FAB_NONE;
-			c.minimal += hops && hops == dist[source] && hops == most;
-			if (most > c.max_hops)
-				c.max_hops = most;
+			c.minimal += fewest && fewest == dist[source] && fewest == most;
+			c.max_hops = most > c.max_hops ? most : c.max_hops;
 		}
 	}
 	c.has_cycle = has_cycle(&w);
