@@ -7,7 +7,7 @@
 
 enum { STRIDE = TEST_SHARE > 1 ? 5 : 1 }; /* of cases that are tried */
 
-enum { SERVERS = 5, LINKS = 7, LINES_BYTES = 2000, TARGETS = 6 };
+enum { SERVERS = 5, LINKS = 7, TARGETS = 6 };
 
 /* A machine but for its servers and the rates of its switches: lines NAME PARENT, of
  * switches on tiers 1 and 2, and of nodes; servers hang on the places in turn. */
@@ -35,41 +35,20 @@ static const struct small machines[] = {
 	 "n0 c 1000 node\nn1 c 1000 node\nn2 d 1000 node\nn3 b 1000 node\n"},
 };
 
-static int tier_of(const struct small *s, uint32_t i)
-{
-	return strcmp(s->sw[i][1], "-") ? 1 : 0;
-}
-
 /* fab_machine_free() */
 static struct fab_machine *make(const struct small *s, uint32_t n_servers, double nic,
 				const double tier[2])
 {
-	char text[LINES_BYTES];
-	int at = 0;
+	OWN_HEAP char *text = fab_strdup("");
 
 	for (uint32_t i = 0; s->sw[i][0]; i++)
-		at += snprintf(text + at, sizeof(text) - (size_t)at, "%s %s %g\n",
-			       s->sw[i][0], s->sw[i][1], tier[tier_of(s, i)]);
+		fab_append(&text, "", "%s %s %g\n", s->sw[i][0], s->sw[i][1],
+			   tier[*s->sw[i][1] != '-']);
 	for (uint32_t i = 0; i < n_servers; i++)
-		at += snprintf(text + at, sizeof(text) - (size_t)at, "s%u %s %g server\n",
-			       i, s->place[i % s->n_places], nic);
-	snprintf(text + at, sizeof(text) - (size_t)at, "%s", s->nodes);
+		fab_append(&text, "", "s%u %s %g server\n", i, s->place[i % s->n_places],
+			   nic);
+	fab_append(&text, "", "%s", s->nodes);
 	return boots_read(text);
-}
-
-/* The best of all mappings. */
-static double best_mbps(const struct fab_machine *m, const struct fab_batch *b)
-{
-	uint32_t of[8] = {0}, at = 0;
-	double best = 0;
-
-	cr_assert_leq(m->n_nodes, FAB_COUNT(of));
-	while (at < m->n_nodes) {
-		best = fmax(best, fab_share_slowest_brute(m, b, of));
-		for (at = 0; at < m->n_nodes && ++of[at] == m->n_interfaces; at++)
-			of[at] = 0;
-	}
-	return best;
 }
 
 /* Segments of a tier that reach a node or a server. */
@@ -90,7 +69,10 @@ static void cheapest_of_all(const struct small *s, const struct fab_prices *p,
 {
 	for (uint32_t c = 0; c < p->n_nics * SERVERS * LINKS * LINKS * 4; c++) {
 		uint32_t at = c, k[2], kind[2], nic = at % p->n_nics, n;
-		double tier[2], cost;
+		uint32_t of[8] = {FAB_NONE, FAB_NONE, FAB_NONE, FAB_NONE};
+		OWN(fab_machine) *m = NULL;
+		OWN(fab_batch) all = {0};
+		double tier[2], cost, seconds;
 
 		at /= p->n_nics;
 		n = 1 + at % SERVERS;
@@ -103,18 +85,15 @@ static void cheapest_of_all(const struct small *s, const struct fab_prices *p,
 			tier[t] = k[t] * p->uplink[kind[t]].mbps;
 		}
 		cost = n * (p->server + p->nic[nic].price);
-		{
-			OWN(fab_machine) *m = make(s, n, p->nic[nic].mbps, tier);
-			OWN(fab_batch) all = boots_batch(m, "all");
-			double seconds = 8 / best_mbps(m, &all);
-
-			for (int t = 0; t < 2; t++)
-				cost += in_use(m, p->uplink[kind[t]].level) * k[t] *
-					p->uplink[kind[t]].price;
-			for (uint32_t i = 0; i < TARGETS; i++)
-				if (seconds <= target[i] * (1 + 1e-9))
-					least[i] = fmin(least[i], cost);
-		}
+		m = make(s, n, p->nic[nic].mbps, tier);
+		all = boots_batch(m, "all");
+		seconds = 8 / boots_best(m, &all, of, 0);
+		for (int t = 0; t < 2; t++)
+			cost += in_use(m, p->uplink[kind[t]].level) * k[t] *
+				p->uplink[kind[t]].price;
+		for (uint32_t i = 0; i < TARGETS; i++)
+			if (seconds <= target[i] * (1 + 1e-9))
+				least[i] = fmin(least[i], cost);
 	}
 }
 

@@ -6,31 +6,52 @@
 #include "support/unicast_check.h"
 #include "unicast/effect.h"
 
-OWN_VALUE(fab_cures, fab_cures_fini)
-
 static struct fab_unicast_problem problem_of(const struct fab_fabric *f)
 {
 	return (struct fab_unicast_problem){.f = f, .max_vls = 2, .n_threads = 1};
 }
 
-/* ---- a loop, found path by path ---- */
+/* What minhop makes of a fabric. */
+struct looped {
+	struct fab_fabric *f;
+	struct fab_routes *r;
+	struct fab_analysis loop;
+	struct fab_cures cures;
+};
+
+/* Takes the fabric. */
+static struct looped looped_of(struct fab_fabric *f)
+{
+	struct looped x = {.f = f, .r = test_tables(f, NULL, "minhop", 2)};
+
+	x.loop = test_analysis(x.r, FAB_ENDS_HOSTS);
+	return x;
+}
+
+static int find_cures(struct looped *x, fab_progress_fn progress)
+{
+	const struct fab_unicast_problem problem = problem_of(x->f);
+	const struct fab_cure_options options = {.cpu_seconds = 5, .progress = progress};
+
+	return fab_cures_find(&problem, &fab_unicast_minhop, &x->loop, &options,
+			      &x->cures, ERR);
+}
+
+static void looped_fini(struct looped *x)
+{
+	fab_cures_fini(&x->cures);
+	fab_analysis_fini(&x->loop);
+	fab_routes_free(x->r);
+	fab_fabric_free(x->f);
+}
+
+OWN_VALUE(looped, looped_fini)
 
 static bool is_forbidden(const struct fab_cure *c, uint32_t from, uint32_t to)
 {
 	for (size_t i = 0; i < c->n_switch_pairs; i++)
 		if (c->pairs[i].from == from && c->pairs[i].to == to)
 			return true;
-	return false;
-}
-
-static bool has_host(const struct fab_fabric *f, uint32_t sw)
-{
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
-		uint32_t peer = fab_port_peer(f, p);
-
-		if (peer != FAB_NONE && f->node_host[f->port_node[peer]] != FAB_NONE)
-			return true;
-	}
 	return false;
 }
 
@@ -42,17 +63,16 @@ static bool has_loop(const struct fab_routes *r, const struct fab_cure *c)
 	uint32_t n = f->arc_first[f->n_switches];
 	OWN_HEAP bool *follows = FAB_NEW0((size_t)n * n + 1, bool);
 	OWN_HEAP bool *is_left = FAB_NEW0(n + 1, bool);
-	bool changed = true, any = false;
+	bool changed = true;
 
 	for (uint32_t column = 0; column < r->n_columns; column++)
 		for (uint32_t s = 0; s < f->n_switches; s++) {
 			struct fab_path p = fab_path_from(r, s, column);
 			uint32_t before = FAB_NONE;
 
-			if (!has_host(f, s) ||
+			if (!test_n_hosts_on(f, s) ||
 			    is_forbidden(c, s, r->column_switch[column]) ||
-			    f->node_host[f->port_node[r->column_port[column]]] ==
-				    FAB_NONE)
+			    fab_node_is_switch(f, f->port_node[r->column_port[column]]))
 				continue;
 			while (fab_path_step(&p)) {
 				if (before != FAB_NONE)
@@ -72,25 +92,21 @@ static bool has_loop(const struct fab_routes *r, const struct fab_cure *c)
 			is_left[a] = leads;
 		}
 	}
-	for (uint32_t a = 0; a < n; a++)
-		any |= is_left[a];
-	return any;
+	return memchr(is_left, true, n);
 }
 
 /* Route and analyse what the cure leaves, and look at every path. */
-static void expect_cured(const struct fab_fabric *f, const struct fab_analysis *loop,
-			 const struct fab_cure *c)
+static void expect_cured(const struct looped *x, const struct fab_cure *c)
 {
-	OWN(fab_fabric) *left = c->edit ? test_edited(f, c->edit) : NULL;
-	struct fab_unicast_problem problem = problem_of(left ? left : f);
+	OWN(fab_fabric) *left = c->edit ? test_edited(x->f, c->edit) : NULL;
+	struct fab_unicast_problem problem = problem_of(left ? left : x->f);
 	OWN(fab_routes) *r = NULL;
 	OWN(fab_analysis) j;
 
 	problem.fills_roots = c->kind == FAB_CURE_ROOTS;
 	r = test_route(&problem, c->engine->name);
-	j = test_analysis(r, FAB_ENDS_HOSTS);
-	MUST(fab_unicast_verify(r, FAB_ENDS_HOSTS, &j, ERR));
-	cr_assert_eq(j.unreachable, loop->unreachable);
+	j = test_verified(r, FAB_ENDS_HOSTS);
+	cr_assert_eq(j.unreachable, x->loop.unreachable);
 	if (c->kind != FAB_CURE_PAIRS) {
 		cr_assert_eq(c->n_pairs, 0);
 		cr_assert(j.deadlock_free);
@@ -103,25 +119,20 @@ static void expect_cured(const struct fab_fabric *f, const struct fab_analysis *
 	cr_assert_eq(j.max_hops, c->kind == FAB_CURE_PAIRS ? j.max_hops : c->max_hops);
 }
 
-/* ---- planted cables ---- */
-
 enum { TREES = 100, PARTS = 10 };
 
 /* A random fat tree with free ports at its leaves. */
 static struct fab_fabric *draw_tree(struct fab_rng *rng)
 {
-	char spec[128];
-	unsigned k = 2 + (unsigned)fab_rng_below(rng, 2); /* leaves of a pod */
-	unsigned pods = 3 + (unsigned)fab_rng_below(rng, 3);
-	unsigned w = 2 + (unsigned)fab_rng_below(rng, 2);
+	uint32_t k = 2 + test_below(rng, 2); /* leaves of a pod */
+	uint32_t pods = 3 + test_below(rng, 3), w = 2 + test_below(rng, 2);
+	bool is_pgft = test_below(rng, 2);
+	uint32_t more = 1 + test_below(rng, 2);
+	OWN_HEAP char *spec =
+		is_pgft ? fab_format("pgft:m=1/%u/%u,w=1/%u/%u,p=1/1/%u", k, pods, w, w,
+				     more)
+			: fab_format("fattree:radix=%u,levels=3,hosts=1", 2 + 2 * more);
 
-	if (fab_rng_below(rng, 2)) {
-		snprintf(spec, sizeof(spec), "fattree:radix=%u,levels=3,hosts=1",
-			 fab_rng_below(rng, 2) ? 4U : 6U);
-		return test_gen_raw(spec);
-	}
-	snprintf(spec, sizeof(spec), "pgft:m=1/%u/%u,w=1/%u/%u,p=1/1/%u", k, pods, w, w,
-		 1 + (unsigned)fab_rng_below(rng, 2));
 	return test_gen_raw(spec);
 }
 
@@ -141,70 +152,54 @@ static bool is_without(const struct fab_fabric *f, const char *edit, uint32_t a,
  * found, alone, and first among the cables to leave out. */
 TEST_EACH(part, PARTS, cure, planted)
 {
-	const struct fab_cure_options options = {.cpu_seconds = 5};
 	struct fab_rng rng = test_rng(7 + (uint64_t)*part);
 
 	for (int found = 0, tried = 0; found < TREES / PARTS / TEST_SHARE; tried++) {
 		OWN(fab_fabric) *tree = draw_tree(&rng);
 		uint32_t a = test_below(&rng, tree->n_switches);
 		uint32_t b = test_below(&rng, tree->n_switches);
-		OWN(fab_fabric) *f = NULL;
-		OWN(fab_routes) *r = NULL;
-		OWN(fab_analysis) loop = {.pairs = 0};
-		OWN(fab_cures) cures = {.n_tried = 0};
-		struct fab_unicast_problem problem;
 		const struct fab_cure *first = NULL; /* that leaves out */
+		OWN(looped) x = {.f = NULL};
 
 		cr_assert_lt(tried, 4000);
 		if (a == b || !test_n_hosts_on(tree, a) || !test_n_hosts_on(tree, b))
 			continue;
-		f = test_with_cable(tree, a, b);
-		problem = problem_of(f);
-		r = test_route(&problem, "minhop");
-		loop = test_analysis(r, FAB_ENDS_HOSTS);
-		if (loop.deadlock_free)
+		x = looped_of(test_with_cable(tree, a, b));
+		if (x.loop.deadlock_free)
 			continue;
 		found++;
-		MUST(fab_cures_find(&problem, &fab_unicast_minhop, &loop, &options,
-				    &cures, ERR));
-		for (size_t i = 0; i < cures.of.n; i++) {
-			const struct fab_cure *c = &cures.of.v[i];
+		MUST(find_cures(&x, NULL));
+		for (size_t i = 0; i < x.cures.of.n; i++) {
+			const struct fab_cure *c = &x.cures.of.v[i];
 
-			expect_cured(f, &loop, c);
-			if (i)
-				cr_assert(c->n_cables >= c[-1].n_cables || !c->n_cables);
+			expect_cured(&x, c);
+			cr_assert(!i || c->n_cables >= c[-1].n_cables || !c->n_cables);
 			if (c->kind == FAB_CURE_REMOVE && !first)
 				first = c;
 		}
-		cr_assert_not_null(first, "%s and %s", fab_node_name(f, a),
-				   fab_node_name(f, b));
+		cr_assert_not_null(first, "%s and %s", fab_node_name(x.f, a),
+				   fab_node_name(x.f, b));
 		cr_assert_eq(first->n_cables, 1);
-		cr_assert(is_without(f, first->edit, a, b), "%s and %s: %s",
-			  fab_node_name(f, a), fab_node_name(f, b), first->edit);
+		cr_assert(is_without(x.f, first->edit, a, b), "%s and %s: %s",
+			  fab_node_name(x.f, a), fab_node_name(x.f, b), first->edit);
 	}
 }
 
 /* Fabrics of no shape, with cables whose loss cuts hosts off: no cure does that. */
 Test(cure, shapeless)
 {
-	const struct fab_cure_options options = {.cpu_seconds = 5};
 	int n_loops = 0, n_cured = 0;
 
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		OWN(fab_fabric) *f = test_random_fabric(14, 8, 1, seed);
-		struct fab_unicast_problem problem = problem_of(f);
-		OWN(fab_routes) *r = test_route(&problem, "minhop");
-		OWN(fab_analysis) loop = test_analysis(r, FAB_ENDS_HOSTS);
-		OWN(fab_cures) cures = {.n_tried = 0};
+		OWN(looped) x = looped_of(test_random_fabric(14, 8, 1, seed));
 
-		if (loop.deadlock_free)
+		if (x.loop.deadlock_free)
 			continue;
 		n_loops++;
-		MUST(fab_cures_find(&problem, &fab_unicast_minhop, &loop, &options,
-				    &cures, ERR));
-		for (size_t i = 0; i < cures.of.n; i++) {
-			expect_cured(f, &loop, &cures.of.v[i]);
-			n_cured += cures.of.v[i].edit != NULL;
+		MUST(find_cures(&x, NULL));
+		for (size_t i = 0; i < x.cures.of.n; i++) {
+			expect_cured(&x, &x.cures.of.v[i]);
+			n_cured += x.cures.of.v[i].edit != NULL;
 		}
 	}
 	cr_assert_gt(n_loops, 5);
@@ -221,33 +216,18 @@ static int stop(void *context, uint64_t done, uint64_t total)
 Test(cure, stopped)
 {
 	OWN(fab_fabric) *tree = test_gen_raw("fattree:radix=6,levels=3,hosts=1");
-	const struct fab_cure_options options = {.cpu_seconds = 5, .progress = stop};
 	int n = 0;
 
-	for (uint32_t b = 1; b < tree->n_switches; b++) {
-		OWN(fab_fabric) *f = NULL;
-		OWN(fab_routes) *r = NULL;
-		OWN(fab_analysis) loop = {.pairs = 0};
-		OWN(fab_cures) cures = {.n_tried = 0};
-		struct fab_unicast_problem problem;
+	for (uint32_t b = 1; b < tree->n_switches && test_n_hosts_on(tree, b); b++) {
+		OWN(looped) x = looped_of(test_with_cable(tree, 0, b));
 
-		if (!test_n_hosts_on(tree, b))
-			continue;
-		f = test_with_cable(tree, 0, b);
-		problem = problem_of(f);
-		r = test_route(&problem, "minhop");
-		loop = test_analysis(r, FAB_ENDS_HOSTS);
-		if (loop.deadlock_free)
+		if (x.loop.deadlock_free)
 			continue;
 		n++;
-		cr_assert_eq(fab_cures_find(&problem, &fab_unicast_minhop, &loop,
-					    &options, &cures, ERR),
-			     -ECANCELED);
+		cr_assert_eq(find_cures(&x, stop), -ECANCELED);
 	}
 	cr_assert_gt(n, 0);
 }
-
-/* ---- before and after ---- */
 
 /* Hosts and ports that are lost, against a list made by names. */
 Test(cure, lost_ports)
