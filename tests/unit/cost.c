@@ -7,6 +7,8 @@
 
 enum { STRIDE = TEST_SHARE > 1 ? 5 : 1 }; /* of cases that are tried */
 
+static const struct fab_transfer_options options = {.image_bytes = 1000000, .n_files = 1};
+
 enum { SERVERS = 5, LINKS = 7, TARGETS = 6 };
 
 /* A machine but for its servers and the rates of its switches: lines NAME PARENT, of
@@ -69,7 +71,7 @@ static void cheapest_of_all(const struct small *s, const struct fab_prices *p,
 {
 	for (uint32_t c = 0; c < p->n_nics * SERVERS * LINKS * LINKS * 4; c++) {
 		uint32_t at = c, k[2], kind[2], nic = at % p->n_nics, n;
-		uint32_t of[8] = {FAB_NONE, FAB_NONE, FAB_NONE, FAB_NONE};
+		uint32_t of[4] = {FAB_NONE, FAB_NONE, FAB_NONE, FAB_NONE};
 		OWN(fab_machine) *m = NULL;
 		OWN(fab_batch) all = {0};
 		double tier[2], cost, seconds;
@@ -99,8 +101,6 @@ static void cheapest_of_all(const struct small *s, const struct fab_prices *p,
 
 Test(cost, no_plan_is_cheaper)
 {
-	const struct fab_transfer_options options = {.image_bytes = 1000000,
-						     .n_files = 1};
 	const double target[TARGETS] = {1, 0.05, 0.025, 0.02, 0.0161, 0.001};
 	uint32_t n_kept = 0, n_missed = 0;
 
@@ -154,9 +154,7 @@ Test(cost, frontier_rises)
 {
 	OWN(fab_machine) *m =
 		boots_machine("rack=8@1G,node=16@1G/group=4@1G,server=2@1G");
-	OWN(fab_batch) all = boots_batch(m, "all");
-	const struct fab_transfer_options options = {.image_bytes = 1000000,
-						     .n_files = 1};
+	OWN(fab_batch) all = boots_batch(m, "all"), rack = boots_batch(m, "first:1:rack");
 	static const char text[] = "# prices\nserver 100\nnic 1Gbps 5\nnic 10Gbps 50\n"
 				   "uplink rack 1Gbps 7\nuplink groups 10Gbps 30\n";
 	struct fab_cost_plan plan[16];
@@ -177,17 +175,13 @@ Test(cost, frontier_rises)
 	cr_expect_geq(plan[n - 1].seconds, 8e-3 * (1 - 1e-9));
 	cr_expect_lt(plan[n - 1].seconds, 16e-3);
 	/* of a batch of one rack the others cost nothing */
-	{
-		OWN(fab_batch) rack = boots_batch(m, "first:1:rack");
-
-		cr_assert(fab_cost_cheapest(m, &rack, &options, &p, 1e6, plan));
-		cr_expect_float_eq(plan[0].cost, 100 + 5 + 7 + 30, 1e-9);
-		/* efficiency and what is reserved make them slower */
-		p.efficiency = 0.5;
-		m->limits.reserved[m->level_of[m->interface_vertex[0]]] = 0.5;
-		cr_assert(fab_cost_cheapest(m, &rack, &options, &p, 1e6, plan));
-		cr_expect_float_eq(plan[0].seconds, 4 * 16 * 8e-3, 1e-6);
-	}
+	cr_assert(fab_cost_cheapest(m, &rack, &options, &p, 1e6, plan));
+	cr_expect_float_eq(plan[0].cost, 100 + 5 + 7 + 30, 1e-9);
+	/* efficiency and what is reserved make them slower */
+	p.efficiency = 0.5;
+	m->limits.reserved[m->level_of[m->interface_vertex[0]]] = 0.5;
+	cr_assert(fab_cost_cheapest(m, &rack, &options, &p, 1e6, plan));
+	cr_expect_float_eq(plan[0].seconds, 4 * 16 * 8e-3, 1e-6);
 }
 
 Test(cost, files_that_are_wrong)

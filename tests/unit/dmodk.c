@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* d-mod-k: shortest, one turn, no shared cable for shifts; with faults never wrong. */
-#include "unicast/engine.h"
-
 #include "support/test.h"
 #include "support/unicast_check.h"
-#include "unicast/path.h"
 
 static void check_sound(const struct fab_routes *r, const char *spec)
 {
@@ -54,43 +51,39 @@ Test(dmodk, shifts_share_no_cable, .timeout = 60)
 	for (size_t i = 0; i < FAB_COUNT(trees); i++) {
 		OWN(fab_fabric) *f = test_gen(trees[i].spec);
 		OWN(fab_routes) *r = test_tables(f, NULL, "d-mod-k", 1);
-		uint32_t *dist;
-		uint32_t *order;
+		OWN(fab_dist) *dist = test_dist(f);
+		uint64_t worst = worst_shift(r);
 
 		check_sound(r, trees[i].spec);
 		/* Between leaf switches all pairs are connected, by a shortest path. */
-		dist = FAB_NEW(f->n_switches + 1, uint32_t);
-		order = FAB_NEW(f->n_switches + 1, uint32_t);
-		for (uint32_t c = 0; c < r->n_columns; c++) {
-			fab_faults_search(f, r->faults, r->column_switch[c], dist, order);
+		for (uint32_t c = 0; c < r->n_columns; c++)
 			for (uint32_t k = 0; k < r->n_leaves; k++)
-				cr_assert_eq(fab_path_length(r, r->leaf[k], c),
-					     dist[r->leaf[k]], "%s", trees[i].spec);
-		}
-		free(order);
-		free(dist);
+				cr_assert_eq(
+					fab_path_length(r, r->leaf[k], c),
+					fab_dist_row(dist,
+						     r->column_switch[c])[r->leaf[k]],
+					"%s", trees[i].spec);
 		cr_assert_null(r->note);
-		cr_assert_eq(worst_shift(r), trees[i].worst, "%s: %llu", trees[i].spec,
-			     (unsigned long long)worst_shift(r));
+		cr_assert_eq(worst, trees[i].worst, "%s: %u", trees[i].spec,
+			     (unsigned)worst);
 	}
 }
 
-/* Is there a path up and down between two leaf switches? By searching levels upwards
- * from both. */
-static void mark_above(const struct fab_fabric *f, const struct fab_faults *faults,
-		       const struct fab_shape *s, uint32_t from, bool *above)
+/* What can be reached upwards from a leaf switch, level by level. */
+static void mark_above(const struct fab_faults *faults, const struct fab_shape *s,
+		       uint32_t from, bool *above)
 {
+	const struct fab_fabric *f = faults->f;
+
 	memset(above, 0, f->n_switches);
 	above[from] = !faults->switch_is_dead[from];
 	for (uint32_t level = 0; level < s->n_levels; level++)
 		for (uint32_t sw = 0; sw < f->n_switches; sw++)
-			for (uint32_t a = f->arc_first[sw];
-			     above[sw] && s->level[sw] == level &&
-			     a < f->arc_first[sw + 1];
-			     a++)
-				if (!faults->arc_is_dead[a] &&
-				    s->level[f->arc_peer[a]] > level)
-					above[f->arc_peer[a]] = true;
+			for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+				above[f->arc_peer[a]] |= above[sw] &&
+							 s->level[sw] == level &&
+							 !faults->arc_is_dead[a] &&
+							 s->level[f->arc_peer[a]] > level;
 }
 
 Test(dmodk, with_faults_what_can_be_joined_is)
@@ -113,8 +106,8 @@ Test(dmodk, with_faults_what_can_be_joined_is)
 			for (uint32_t i = 0; i < r->n_leaves; i++) {
 				bool joined = false;
 
-				mark_above(f, faults, s, r->leaf[i], a);
-				mark_above(f, faults, s, r->column_switch[c], b);
+				mark_above(faults, s, r->leaf[i], a);
+				mark_above(faults, s, r->column_switch[c], b);
 				for (uint32_t sw = 0; sw < f->n_switches; sw++)
 					joined |= a[sw] && b[sw];
 				cr_assert_eq(fab_path_length(r, r->leaf[i], c) !=
