@@ -5,6 +5,9 @@
 #include "support/boots.h"
 #include "support/test.h"
 
+static const struct fab_transfer_options one_file = {.image_bytes = 1000000,
+						     .n_files = 1};
+
 /* Up to 8 nodes and 7 servers of unlike rates. */
 static struct fab_machine *draw_machine(uint64_t seed)
 {
@@ -77,7 +80,6 @@ Test(advice, servers_needed_are_the_fewest)
 /* With images of several sizes the fewest lie between the two numbers, by the bound. */
 Test(advice, servers_needed_for_several_sizes)
 {
-	const struct fab_transfer_options o = {.image_bytes = 1000000, .n_files = 1};
 	double part[8] = {1, 0.25, 0.5, 1, 0.25, 0.25, 0.125, 0.5};
 	uint32_t n_between = 0, n_met = 0;
 
@@ -89,7 +91,7 @@ Test(advice, servers_needed_for_several_sizes)
 		m->image_part = part;
 		for (double mbps = 1; mbps < 10; mbps *= 1.1) {
 			struct fab_servers_needed got =
-				fab_advice_servers(m, &all, &o, 8 / mbps);
+				fab_advice_servers(m, &all, &one_file, 8 / mbps);
 			uint32_t want = fewest_brute(m, &all, mbps);
 
 			cr_expect_leq(got.n_least, got.n);
@@ -112,19 +114,14 @@ Test(advice, servers_to_buy_are_enough_and_needed)
 {
 	for (uint32_t nodes = 1; nodes <= 20; nodes++)
 		for (uint32_t servers = 1; servers <= 3; servers++) {
-			const struct fab_transfer_options o = {.image_bytes = 1000000,
-							       .n_files = 1};
-			char spec[80];
-			OWN(fab_machine) *m = NULL;
-			OWN(fab_batch) all = {0};
-			struct fab_servers_needed got;
-
-			snprintf(spec, sizeof(spec), "node=%u@100M/server=%u@70M", nodes,
-				 servers);
-			m = boots_machine(spec);
-			all = boots_batch(m, "all");
+			OWN_HEAP char *spec =
+				fab_format("node=%u@100M/server=%u@70M", nodes, servers);
+			OWN(fab_machine) *m = boots_machine(spec);
+			OWN(fab_batch) all = boots_batch(m, "all");
 			/* 8 Mbit in 0.3 s are 26.7 Mb/s: a server has two nodes */
-			got = fab_advice_servers(m, &all, &o, 0.3);
+			struct fab_servers_needed got =
+				fab_advice_servers(m, &all, &one_file, 0.3);
+
 			cr_expect_eq(got.n, (nodes + 1) / 2, "%s", spec);
 			cr_expect_eq(got.n_new, got.n > servers ? got.n - servers : 0,
 				     "%s", spec);

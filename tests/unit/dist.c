@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fabric/dist.h"
 
-#include "source/source.h"
 #include "support/test.h"
 
 /* Plain breadth-first search from one switch. */
@@ -24,38 +23,31 @@ static void slow_row(const struct fab_fabric *f, uint32_t source, uint8_t *row)
 	}
 }
 
-/* Parts of rows, before and after the row is there, and where it ends. */
-static void check_parts(const struct fab_dist *all, struct fab_dist *some)
+/* Rows on demand, and parts of one before and after it is there. */
+static void check_rows(const struct fab_fabric *f, const struct fab_dist *all,
+		       int n_threads)
 {
+	OWN(fab_dist) *some = NULL;
 	size_t stride = fab_dist_stride(all);
+	uint32_t sw = f->n_switches / 2;
 	uint8_t room[64];
 
-	for (int is_made = 0; is_made < 2; is_made++) {
-		uint32_t sw = fab_dist_n(all) / 2;
-
-		for (size_t from = 0; from < stride; from += 64)
-			cr_assert_arr_eq(fab_dist_part(some, sw, from, 64, room),
-					 fab_dist_row(all, sw) + from, 64);
-		(void)fab_dist_row(some, sw);
-	}
-}
-
-static void check_rows(const struct fab_fabric *f, int n_threads)
-{
-	OWN(fab_dist) *all = NULL, *some = NULL;
-
-	MUST(fab_dist_new(f, n_threads, &all, ERR));
 	MUST(fab_dist_new_on_demand(f, n_threads, &some, ERR));
 	cr_assert_eq(fab_dist_bytes(some), 0);
-	cr_assert(fab_dist_is_whole(all));
-	cr_assert_not(fab_dist_is_whole(some));
-	check_parts(all, some);
+	cr_assert(fab_dist_is_whole(all) && !fab_dist_is_whole(some));
+	for (size_t from = 0; from < 2 * stride; from += 64) {
+		if (from == stride)
+			(void)fab_dist_row(some, sw);
+		cr_assert_arr_eq(fab_dist_part(some, sw, from % stride, 64, room),
+				 fab_dist_row(all, sw) + from % stride, 64);
+	}
 	for (uint32_t s = f->n_switches; s-- > 0;)
-		cr_assert_arr_eq(fab_dist_row(some, s), fab_dist_row(all, s),
-				 fab_dist_stride(all), "row %u", s);
+		cr_assert_arr_eq(fab_dist_row(some, s), fab_dist_row(all, s), stride,
+				 "row %u", s);
 	cr_assert_eq(fab_dist_bytes(some), fab_dist_bytes(all));
 }
 
+/* Takes the fabric. */
 static void check_all(struct fab_fabric *f, int n_threads)
 {
 	FAB_AUTOFREE uint8_t *row = FAB_NEW(f->n_switches, uint8_t);
@@ -74,7 +66,7 @@ static void check_all(struct fab_fabric *f, int n_threads)
 				diameter = row[v];
 	}
 	cr_assert_eq(fab_fabric_diameter(f, n_threads), diameter);
-	check_rows(f, n_threads);
+	check_rows(f, d, n_threads);
 	fab_fabric_free(f);
 }
 
@@ -98,35 +90,23 @@ Test(dist, equals_plain_search_on_rings)
 Test(dist, equals_plain_search_on_grids)
 {
 	static const char *const specs[] = {
-		"gen:torus:dims=7x4x3,hosts=1", "gen:torus:dims=2x2x5,hosts=1",
-		"gen:torus:dims=9,hosts=1",	"gen:mesh:dims=5x4x2,hosts=1",
-		"gen:mesh:dims=11,hosts=1",	"gen:hyperx:dims=4x5,hosts=1",
-		"gen:hyperx:dims=6,hosts=1",	"gen:torus:dims=30x20,hosts=1",
-	};
+		"torus:dims=7x4x3,hosts=1", "torus:dims=2x2x5,hosts=1",
+		"torus:dims=9,hosts=1",	    "mesh:dims=5x4x2,hosts=1",
+		"mesh:dims=11,hosts=1",	    "hyperx:dims=4x5,hosts=1",
+		"hyperx:dims=6,hosts=1",    "torus:dims=30x20,hosts=1"};
 
-	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		struct fab_fabric *f;
-
-		MUST(fab_source_open(specs[i], NULL, &f, ERR));
-		check_all(f, 2);
-	}
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		check_all(test_gen_raw(specs[i]), 2);
 }
 
+/* 255 hops; on demand, too, in a fabric that is no grid. */
 Test(dist, refuses_what_a_byte_cannot_hold)
 {
-	OWN(fab_fabric) *f = test_ring(510); /* 255 hops */
+	OWN(fab_fabric) *f = test_ring(510), *mesh = test_gen("mesh:dims=2x300,hosts=1");
+	OWN(fab_fabric) *no_grid = test_edited(mesh, "remove sw-0.0");
 	struct fab_dist *d;
 
 	FAILS(fab_dist_new(f, 1, &d, ERR), -ERANGE, "more than 254 hops");
 	cr_assert_eq(fab_fabric_diameter(f, 1), 255);
-}
-
-/* The same for rows on demand, in a fabric that is no grid. */
-Test(dist, refuses_it_on_demand)
-{
-	OWN(fab_fabric) *mesh = test_gen("mesh:dims=2x300,hosts=1");
-	OWN(fab_fabric) *f = test_edited(mesh, "remove sw-0.0");
-	struct fab_dist *d;
-
-	FAILS(fab_dist_new_on_demand(f, 1, &d, ERR), -ERANGE, "more than 254 hops");
+	FAILS(fab_dist_new_on_demand(no_grid, 1, &d, ERR), -ERANGE, "more than 254 hops");
 }

@@ -5,44 +5,32 @@
 #include "support/boots.h"
 #include "support/test.h"
 
-/* All levels of links, some parts reserved. */
-static void limit(struct fab_machine *m, const char *links, const char *reserved,
-		  uint64_t seed)
-{
-	struct fab_limits limits = {.hash_seed = seed};
-
-	MUST(fab_limits_parse(m, links, reserved, &limits, ERR));
-	fab_limits_apply(m, &limits, 1);
-}
-
 /* A node after the other: its path by ancestors, each link counted by itself. */
 static double share_by_ancestors(const struct fab_machine *m, const struct fab_batch *b,
 				 const uint32_t *of)
 {
 	double least = INFINITY;
 
-	for (uint32_t v = 1; v < m->n_vertices; v++)
-		for (uint32_t k = 0; k < fab_links_of(m, v); k++) {
-			uint32_t n[2] = {0};
+	for (uint32_t v = 1; v < m->n_vertices; v++) {
+		uint32_t n[3][2] = {{0}}; /* by link and direction */
 
-			for (uint32_t i = 0; i < b->n; i++) {
-				uint32_t node = b->node[i], at = of[node];
-				bool to =
-					node >= m->first_node[v] && node < m->end_node[v];
-				bool from = at >= m->first_interface[v] &&
-					    at < m->end_interface[v];
-				uint32_t link = fab_link_of(m, v, m->node_vertex[node],
-							    m->interface_vertex[at]);
+		for (uint32_t i = 0; i < b->n; i++) {
+			uint32_t node = b->node[i], at = of[node];
+			bool to = node >= m->first_node[v] && node < m->end_node[v];
+			bool from =
+				at >= m->first_interface[v] && at < m->end_interface[v];
+			uint32_t link = fab_link_of(m, v, m->node_vertex[node],
+						    m->interface_vertex[at]);
 
-				if (to != from && link == v * fab_links_most(m) + k)
-					n[from]++;
-			}
-			for (int way = 0; way < 2; way++)
-				if (n[way])
-					least = fmin(least, m->capacity_mbps[v] /
-								    fab_links_of(m, v) /
-								    n[way]);
+			if (to != from)
+				n[link - v * fab_links_most(m)][from]++;
 		}
+		for (uint32_t k = 0; k < 6; k++)
+			if (n[k / 2][k % 2])
+				least = fmin(least, m->capacity_mbps[v] /
+							    fab_links_of(m, v) /
+							    n[k / 2][k % 2]);
+	}
 	return least;
 }
 
@@ -109,36 +97,41 @@ Test(links, hash_is_even_and_one_for_a_level)
 
 Test(links, reserved_is_not_there)
 {
-	OWN(fab_machine) *m =
-		boots_machine("rack=2@10G,node=4@1G/group=2@4G,server=2@1G"),
-			 *less = boots_machine(
-				 "rack=2@10G,node=4@1G/group=2@3G,server=2@750M");
+	OWN(fab_machine)
+	*m = boots_machine("rack=2@10G,node=4@1G/group=2@4G,server=2@1G"),
+	*less = boots_machine("rack=2@10G,node=4@1G/group=2@3G,server=2@750M");
+	struct fab_limits limits = {0};
 
-	limit(m, NULL, "server:0.25,group:1G", 0);
+	MUST(fab_limits_parse(m, NULL, "server:0.25,group:1G", &limits, ERR));
+	fab_limits_apply(m, &limits, 1);
 	for (uint32_t v = 1; v < m->n_vertices; v++)
 		cr_expect_float_eq(m->capacity_mbps[v], less->capacity_mbps[v], 1e-9);
 }
 
 Test(links, lists_that_are_wrong)
 {
-	static const char *const links[] = {"rack",	"rack:1",  "rack:65", "rack:2,",
-					    "nobody:2", "rack:2x", ":2",      "rack:-2"};
-	static const char *const reserved[] = {"rack:1",
-					       "rack:10G",
-					       "server:1G",
-					       "rack:-1",
-					       "rack:0.5x",
-					       "rack:",
-					       "server:0.5,server:500M"};
+	/* LEVEL:LINKS, then what is reserved */
+	static const char *const lists[][2] = {{"rack", NULL},
+					       {"rack:1", NULL},
+					       {"rack:65", NULL},
+					       {"rack:2,", NULL},
+					       {"nobody:2", NULL},
+					       {"rack:2x", NULL},
+					       {":2", NULL},
+					       {"rack:-2", NULL},
+					       {NULL, "rack:1"},
+					       {NULL, "rack:10G"},
+					       {NULL, "server:1G"},
+					       {NULL, "rack:-1"},
+					       {NULL, "rack:0.5x"},
+					       {NULL, "rack:"},
+					       {NULL, "server:0.5,server:500M"}};
 	OWN(fab_machine) *m = boots_machine("rack=2@10G,node=4@1G/server=2@1G");
 
-	for (size_t i = 0; i < FAB_COUNT(links); i++)
-		FAILS(fab_limits_parse(m, links[i], NULL, &(struct fab_limits){0}, ERR),
-		      -EINVAL, "--set hashed: ");
-	for (size_t i = 0; i < FAB_COUNT(reserved); i++)
-		FAILS(fab_limits_parse(m, NULL, reserved[i], &(struct fab_limits){0},
-				       ERR),
-		      -EINVAL, "--set reserved: ");
+	for (size_t i = 0; i < FAB_COUNT(lists); i++)
+		FAILS(fab_limits_parse(m, lists[i][0], lists[i][1],
+				       &(struct fab_limits){0}, ERR),
+		      -EINVAL, lists[i][0] ? "--set hashed: " : "--set reserved: ");
 }
 
 Test(links, services_are_limited_by_cables_or_windows)
