@@ -73,17 +73,16 @@ static void check_round(const struct fab_routes *r)
 
 static void check_engine(const char *spec, const char *engine, unsigned n_dead)
 {
-	OWN(fab_fabric) *f = test_gen(spec);
-	OWN(fab_faults) *faults = fab_faults_new(f);
+	OWN(kfat_net) n = kfat_net(spec, NULL);
 	OWN(fab_routes) *r = NULL;
 	struct fab_stream rng = fab_stream_of(7, 0);
 
-	test_draw_faults(faults, FAB_FAULT_ANY, n_dead, &rng);
-	r = test_tables(f, faults, engine, 4);
+	test_draw_faults(n.faults, FAB_FAULT_ANY, n_dead, &rng);
+	r = test_tables(n.f, n.faults, engine, 4);
 	check_round(r);
 	/* Lanes that differ in switch, port in, port out, level. */
 	test_lane_tables(r);
-	for (uint64_t i = 0; i < r->vl_first[f->n_switches]; i++)
+	for (uint64_t i = 0; i < r->vl_first[n.f->n_switches]; i++)
 		r->sl2vl[i] = (uint8_t)(fab_mix64(i) % 15);
 	check_round(r);
 }
@@ -99,24 +98,23 @@ Test(lfts, what_is_written_is_read_back)
 /* Two switches A (1) and B (2), port 1 to port 1, A:4 to A:5; hosts 16 on A:2 (two LIDs
  * 8, 9), 17 on B:2 and A:3. */
 static const char *const small =
-	"vendid=0x0\ndevid=0x0\nsysimgguid=0x1\nswitchguid=0x1(1)\n"
 	"Switch\t6 \"S-0000000000000001\"\t\t# \"A\" enhanced port 0 lid 1 lmc 0\n"
 	"[1]\t\"S-0000000000000002\"[1]\t\t# \"B\" lid 2 4xHDR\n"
 	"[2]\t\"H-0000000000000010\"[1](11) \t\t# \"h1 HCA-1\" lid 8 4xHDR\n"
 	"[3]\t\"H-0000000000000020\"[2](22) \t\t# \"h2 HCA-1\" lid 6 4xHDR\n"
 	"[4]\t\"S-0000000000000001\"[5]\t\t# \"A\" lid 1 4xHDR\n"
 	"[5]\t\"S-0000000000000001\"[4]\t\t# \"A\" lid 1 4xHDR\n"
-	"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x2\nswitchguid=0x2(2)\n"
 	"Switch\t6 \"S-0000000000000002\"\t\t# \"B\" enhanced port 0 lid 2 lmc 0\n"
 	"[1]\t\"S-0000000000000001\"[1]\t\t# \"A\" lid 1 4xHDR\n"
 	"[2]\t\"H-0000000000000020\"[1](21) \t\t# \"h2 HCA-1\" lid 5 4xHDR\n"
-	"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x10\ncaguid=0x10\n"
 	"Ca\t1 \"H-0000000000000010\"\t\t# \"h1 HCA-1\"\n"
 	"[1](11) \t\"S-0000000000000001\"[2]\t\t# lid 8 lmc 1 \"A\" lid 1 4xHDR\n"
-	"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x20\ncaguid=0x20\n"
 	"Ca\t2 \"H-0000000000000020\"\t\t# \"h2 HCA-1\"\n"
 	"[1](21) \t\"S-0000000000000002\"[2]\t\t# lid 5 lmc 0 \"B\" lid 2 4xHDR\n"
 	"[2](22) \t\"S-0000000000000001\"[3]\t\t# lid 6 lmc 0 \"A\" lid 1 4xHDR\n";
+
+#define HEAD "Unicast lids [0-9] of switch Lid 1 guid 0x1 ('A'):\n"
+#define FDB "dump_ucast_routes: Switch 0x1\n"
 
 /* Column of a LID. */
 static uint32_t column(const struct fab_routes *r, unsigned lid)
@@ -183,35 +181,33 @@ Test(lfts, fdbs_and_dead_cables)
 {
 	OWN(fab_fabric) *f = text_open(small);
 	OWN(fab_faults) *faults = fab_faults_new(f);
-	OWN(fab_routes) *r = NULL;
-	const char *text = "\ndump_ucast_routes: Switch 0x0000000000000002\n"
-			   "LID    : Port : Hops : Optimal\n"
-			   "0x0001 : 001  : 01   : yes\n"
-			   "0x0006 : UNREACHABLE\n"
-			   "0x0008 : 001  : 02   : No 1 hop path possible via port 3!\n";
+	static const char text[] =
+		"\ndump_ucast_routes: Switch 0x0000000000000002\n"
+		"LID    : Port : Hops : Optimal\n"
+		"0x0001 : 001  : 01   : yes\n"
+		"0x0006 : UNREACHABLE\n"
+		"0x0008 : 001  : 02   : No 1 hop path possible via port 3!\n";
+	OWN(fab_routes) *r = read_tables(f, faults, text), *broken = NULL;
 
-	r = read_tables(f, faults, text);
 	cr_expect_eq(r->n_columns, 3);
 	cr_expect_eq(next_of(r, 1, 1), 0);
 	cr_expect_eq(next_of(r, 6, 1), FAB_ARC_NONE);
 	cr_expect_eq(next_of(r, 8, 1), 0);
 	cr_expect_eq(next_of(r, 8, 0), FAB_ARC_NONE);
-	fab_routes_free(r);
 	fab_faults_kill_cable(faults, f->arc_cable[0]);
-	r = read_tables(f, faults, text);
-	cr_expect_eq(next_of(r, 8, 1), FAB_ARC_BROKEN);
+	broken = read_tables(f, faults, text);
+	cr_expect_eq(next_of(broken, 8, 1), FAB_ARC_BROKEN);
 }
 
 Test(lfts, what_is_left_out_is_told)
 {
 	OWN(fab_fabric) *f = text_open(small);
-	OWN(fab_routes) *r =
-		read_tables(f, NULL,
-			    "Unicast lids [0-9] of switch Lid 1 guid 0x1 ('A'):\n"
-			    "0x0005 001 # Channel Adapter portguid 0x99: 'elsewhere'\n"
-			    "0x0077 001\n"
-			    "0x0008 002\n"
-			    "3 lids dumped\n");
+	OWN(fab_routes) *r = read_tables(
+		f, NULL,
+		HEAD "0x0005 001 # Channel Adapter portguid 0x99: 'elsewhere'\n"
+		     "0x0077 001\n"
+		     "0x0008 002\n"
+		     "3 lids dumped\n");
 
 	cr_expect_eq(r->n_columns, 1);
 	cr_expect_null(r->note);
@@ -224,9 +220,6 @@ Test(lfts, what_is_left_out_is_told)
 		r->note,
 		"2 service levels are of unknown nodes or LIDs; 1 lines of lanes are of unknown nodes");
 }
-
-#define HEAD "Unicast lids [0-9] of switch Lid 1 guid 0x1 ('A'):\n"
-#define FDB "dump_ucast_routes: Switch 0x1\n"
 
 /* What a reader refuses, and how its message begins. */
 struct bad {
@@ -522,25 +515,6 @@ static void expect_gaps(const struct fab_routes *r, const struct fab_analysis *j
 		cr_expect_null(text, "%s", text);
 }
 
-/* h1 has the LIDs 8 and 9 (LMC 1); 6, of the second port of h2, is in no table. */
-Test(lfts, lids_that_tables_lack)
-{
-	OWN(fab_fabric) *f = text_open(small);
-	OWN(fab_routes) *r =
-		read_tables(f, NULL,
-			    HEAD "0x0005 001\n0x0008 002\n2 lids dumped\n"
-				 "Unicast lids [0-9] of switch Lid 2 guid 0x2 ('B'):\n"
-				 "0x0005 002\n0x0008 001\n2 lids dumped\n");
-	OWN(fab_analysis) j = test_verified(r, FAB_ENDS_HOSTS);
-
-	cr_expect_eq(j.pairs, 4 * 2, "LIDs 5, 6, 8 and 9, from two other ports each");
-	cr_expect_eq(j.unreachable, 2 * 2);
-	expect_gaps(
-		r, &j, FAB_GAP_LID, 2,
-		"2 LIDs of the fabric are not in the tables: h1 HCA-1 port 1 (LID 9), h2 HCA-1 port 2 (LID 6)");
-	cr_expect(j.deadlock_free, "what is not sent closes no cycle");
-}
-
 #define B_LACKS "1 switch has no table, or only part of one: B"
 
 Test(lfts, tables_that_are_missing)
@@ -578,56 +552,6 @@ Test(lfts, tables_that_are_missing)
 			    cases[i].strange);
 		cr_expect_eq(j.is_unknown, is_missing);
 		cr_expect_eq(j.deadlock_free, !is_missing);
-	}
-}
-
-Test(lfts, pairs_without_a_service_level)
-{
-	OWN(fab_fabric) *f = text_open(small);
-	OWN(fab_routes) *none = tables_with(f, "", NULL),
-			*r = tables_with(f, "0x10 5 1\n0x10 6 1\n0x20 6 1\n0x20 8 0\n",
-					 "0x1 2 1 0x00" ZEROS "\n0x1 3 1 0x00" ZEROS
-					 "\n");
-	OWN(fab_analysis)
-	j = test_verified(none, FAB_ENDS_HOSTS), k = test_verified(r, FAB_ENDS_HOSTS);
-
-	cr_expect_eq(j.connected, 6);
-	cr_expect_eq(j.gaps.n[FAB_GAP_SL], 6);
-	cr_expect(j.is_unknown && !j.deadlock_free);
-	/* from port 2 of h2 to its port 1 */
-	expect_gaps(r, &k, FAB_GAP_SL, 1,
-		    "1 pair has no service level: h2 HCA-1 to h2 HCA-1 (LID 5)");
-	cr_expect_eq(k.gaps.first.v[1].port, 2);
-}
-
-/* From A (ports 2 and 3 to adapters) to B by port 1; B's path back is given. */
-Test(lfts, passages_without_a_lane)
-{
-	static const struct {
-		const char *text;
-		uint64_t n;
-		uint16_t in_port;
-	} cases[] = {
-		{"", 3, 2},
-		{"0x1 0 1 0x00" ZEROS "\n", 3, 2},
-		{"0x1 2 1 0x00" ZEROS "\n", 2, 3},
-		{"0x1 3 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n", 1, 2},
-		{"0x1 3 1 0x00" ZEROS "\n0x1 2 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n",
-		 0, 0},
-	};
-	OWN(fab_fabric) *f = text_open(small);
-
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		OWN(fab_routes) *r = tables_with(
-			f, "0x10 5 1\n0x10 6 0\n0x20 5 2\n0x20 6 2\n0x20 8 2\n",
-			cases[i].text);
-		OWN(fab_analysis) j = test_verified(r, FAB_ENDS_HOSTS);
-
-		cr_expect_eq(j.gaps.n[FAB_GAP_LANE], cases[i].n, "%zu", i);
-		if (cases[i].n)
-			cr_expect_eq(j.gaps.first.v[1].port, cases[i].in_port);
-		cr_expect_eq(j.deadlock_free, !cases[i].n);
-		cr_expect_eq(j.is_unknown, cases[i].n > 0);
 	}
 }
 
