@@ -555,6 +555,40 @@ Test(lfts, tables_that_are_missing)
 	}
 }
 
+#define SLS "0x10 5 1\n0x10 6 0\n0x20 5 2\n0x20 6 2\n0x20 8 2\n"
+
+/* From A (ports 2 and 3 to adapters) to B by port 1; B's path back is given. The second
+ * opinion knows of pairs without a level and of passages without a lane, too. */
+Test(lfts, levels_and_lanes_that_are_missing)
+{
+	static const struct {
+		const char *sls, *lanes;
+		uint64_t n_levels, n_lanes;
+	} cases[] = {{"", NULL, 6, 0},
+		     {"0x10 5 1\n0x10 6 1\n0x20 6 1\n0x20 8 0\n",
+		      "0x1 2 1 0x00" ZEROS "\n0x1 3 1 0x00" ZEROS "\n", 1, 2},
+		     {SLS, "", 0, 3},
+		     {SLS, "0x1 0 1 0x00" ZEROS "\n", 0, 3},
+		     {SLS, "0x1 2 1 0x00" ZEROS "\n", 0, 2},
+		     {SLS, "0x1 3 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS "\n", 0, 1},
+		     {SLS,
+		      "0x1 3 1 0x00" ZEROS "\n0x1 2 1 0x00" ZEROS "\n0x2 2 1 0x00" ZEROS
+		      "\n",
+		      0, 0}};
+	OWN(fab_fabric) *f = text_open(small);
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN(fab_routes) *r = tables_with(f, cases[i].sls, cases[i].lanes);
+		OWN(fab_analysis) j = test_verified(r, FAB_ENDS_HOSTS);
+		bool is_known = !cases[i].n_levels && !cases[i].n_lanes;
+
+		cr_expect_eq(j.gaps.n[FAB_GAP_SL], cases[i].n_levels, "%zu", i);
+		cr_expect_eq(j.gaps.n[FAB_GAP_LANE], cases[i].n_lanes, "%zu", i);
+		cr_expect_eq(j.deadlock_free, is_known, "%zu", i);
+		cr_expect_eq(j.is_unknown, !is_known, "%zu", i);
+	}
+}
+
 Test(lfts, files)
 {
 	OWN(fab_fabric) *f = text_open(small);
