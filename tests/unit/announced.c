@@ -10,14 +10,6 @@ OWN_POINTER(fab_announced)
 
 enum { N_GROUPS = 8 };
 
-static struct fab_mgid mgid_of(const char *text)
-{
-	struct fab_mgid m;
-
-	cr_assert_eq(inet_pton(AF_INET6, text, m.raw), 1);
-	return m;
-}
-
 static void take(struct fab_announced *a, const char *text)
 {
 	struct fab_announcements *list;
@@ -35,37 +27,43 @@ static struct fab_announced *announced(const char *text)
 	return a;
 }
 
-/* Members 1 .. n of ff12::1 under a number. */
-static struct fab_announced_order decide(struct fab_announced *a, uint32_t number,
-					 uint32_t n, double now)
+/* The group has these members, NULL: none, under a number. */
+static struct fab_announced_order decide_of(struct fab_announced *a, const char *mgid,
+					    uint32_t number, const uint64_t *guid,
+					    uint32_t n, double now)
 {
-	static const uint64_t guid[] = {1, 2, 3, 4, 5, 6};
-	struct fab_mgid mgid = mgid_of("ff12::1");
+	struct fab_mgid raw;
 
-	return fab_announced_decide(
-		a,
-		&(struct fab_announced_group){.number = number,
-					      .mgid = n ? &mgid : NULL,
-					      .guid = guid,
-					      .n = n,
-					      .pass = 1},
-		now);
+	cr_assert_eq(inet_pton(AF_INET6, mgid, raw.raw), 1);
+	return fab_announced_decide(a,
+				    &(struct fab_announced_group){.number = number,
+								  .mgid = n ? &raw : NULL,
+								  .guid = guid,
+								  .n = n,
+								  .pass = 1},
+				    now);
 }
 
-static void print_all(struct fab_announced *a, FILE *out)
+/* Members 1 .. n of ff12::1 under number 5. */
+static struct fab_announced_order decide(struct fab_announced *a, uint32_t n, double now)
 {
-	size_t at = 0;
+	static const uint64_t guid[] = {1, 2, 3, 4, 5, 6};
 
-	do
-		at = fab_announced_print(a, at, 1, 0, out);
-	while (at);
+	return decide_of(a, "ff12::1", 5, guid, n, now);
 }
 
 /* What is printed, without times; the caller frees. */
 static char *states(struct fab_announced *a)
 {
-	char *text = TEXT_BY(out, print_all(a, out)), *to = text;
+	char *text = NULL, *to;
+	size_t size, at = 0;
+	FILE *out = open_memstream(&text, &size);
 
+	do
+		at = fab_announced_print(a, at, 1, 0, out);
+	while (at);
+	fclose(out);
+	to = text;
 	for (const char *from = text; *from; from++) {
 		if (*from == '=')
 			from += strcspn(from, " \n");
@@ -85,32 +83,33 @@ static void need_states(struct fab_announced *a, const char *want, int line)
 
 Test(announced, lines_that_are_wrong_are_named)
 {
-	static const struct {
-		const char *text, *says;
+	static const char number[] =
+		"expected the number of members after the MGID, 1 to 65535";
+	static const char mgid[] =
+		"expected the MGID of a group, an IPv6 address from ff00:: on";
+	static const char seconds[] =
+		"expected a time-out in seconds after the number of members, 0 for none";
+	const struct {
+		const char *text, *line, *says;
 	} cases[] = {
-		{"ff12::1",
-		 "f:1: expected the number of members after the MGID, 1 to 65535"},
-		{"# x\nff12::1 0",
-		 "f:2: expected the number of members after the MGID, 1 to 65535"},
-		{"ff12::1 65536",
-		 "f:1: expected the number of members after the MGID, 1 to 65535"},
-		{"ff12::1 2 x",
-		 "f:1: expected a time-out in seconds after the number of members, 0 for none"},
-		{"ff12::1 2 3 4", "f:1: expected MGID MEMBERS [SECONDS]"},
-		{"fe80::1 2",
-		 "f:1: expected the MGID of a group, an IPv6 address from ff00:: on"},
-		{"ff12:zz::1 2",
-		 "f:1: expected the MGID of a group, an IPv6 address from ff00:: on"},
-		{"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff 2",
-		 "f:1: expected the MGID of a group, an IPv6 address from ff00:: on"},
-		{"ff12::1 2\nff12:0::1 3", "f: group ff12::1 is announced twice"},
+		{"ff12::1", ":1", number},
+		{"# x\nff12::1 0", ":2", number},
+		{"ff12::1 65536", ":1", number},
+		{"ff12::1 2 x", ":1", seconds},
+		{"ff12::1 2 3 4", ":1", "expected MGID MEMBERS [SECONDS]"},
+		{"fe80::1 2", ":1", mgid},
+		{"ff12:zz::1 2", ":1", mgid},
+		{"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff 2", ":1",
+		 mgid},
+		{"ff12::1 2\nff12:0::1 3", "", "group ff12::1 is announced twice"},
 	};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN_HEAP char *want = fab_format("f%s: %s", cases[i].line, cases[i].says);
 		struct fab_announcements *list;
 
 		FAILS_AS(fab_announcements_parse("f", cases[i].text, &list, ERR), -EINVAL,
-			 cases[i].says);
+			 want);
 	}
 }
 
@@ -137,22 +136,22 @@ Test(announced, a_life)
 	OWN(fab_announced) *a = announced("ff12::1 3  # a comment\n\r\n");
 	uint32_t number[N_GROUPS];
 
-	cr_assert_eq(decide(a, 5, 0, 1).tree, FAB_ANNOUNCED_ANY);
+	cr_assert_eq(decide(a, 0, 1).tree, FAB_ANNOUNCED_ANY);
 	NEED_STATES(a, "ff12::1 - 0/3 absent 0\n");
 	for (int life = 1; life <= 2; life++) {
 		struct fab_announced_order o;
 
-		cr_assert_eq(decide(a, 5, 1, 1).tree, FAB_ANNOUNCED_NONE);
+		cr_assert_eq(decide(a, 1, 1).tree, FAB_ANNOUNCED_NONE);
 		cr_assert(fab_announced_is_active(a, 5));
-		cr_assert_eq(decide(a, 5, 2, 2).tree, FAB_ANNOUNCED_NONE);
+		cr_assert_eq(decide(a, 2, 2).tree, FAB_ANNOUNCED_NONE);
 		cr_assert_not(fab_announced_is_computing(a));
-		o = decide(a, 5, 3, 3);
+		o = decide(a, 3, 3);
 		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
 		cr_assert(o.is_first);
 		cr_assert_eq(o.n, 3);
 		cr_assert_eq(o.guid[2], 3);
 		cr_assert(fab_announced_is_computing(a));
-		o = decide(a, 5, 3, 4);
+		o = decide(a, 3, 4);
 		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
 		cr_assert_not(o.is_first, "computed once");
 		/* ready when it is known to be held, of a pass before */
@@ -165,11 +164,11 @@ Test(announced, a_life)
 		cr_assert_not(fab_announced_is_computing(a));
 		cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
 		/* the tree stays */
-		o = decide(a, 5, 1, 5);
+		o = decide(a, 1, 5);
 		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
 		cr_assert_eq(o.n, 3);
 		cr_assert_not(o.is_first);
-		decide(a, 5, 0, 6);
+		decide(a, 0, 6);
 		cr_assert_not(fab_announced_is_active(a, 5));
 		cr_assert_eq(fab_announced_n_active(a), 0);
 	}
@@ -182,56 +181,45 @@ Test(announced, a_time_out)
 	OWN(fab_announced) *a = announced("ff12::1 3 10\nff12::2 3 0");
 	uint32_t number[N_GROUPS];
 
-	decide(a, 5, 2, 100);
+	decide(a, 2, 100);
 	cr_assert_float_eq(fab_announced_due(a, 104), 6, 1e-9);
 	cr_assert_eq(fab_announced_expire(a, 109, number), 0);
 	cr_assert_eq(fab_announced_expire(a, 110, number), 1);
 	cr_assert_eq(number[0], 5);
 	cr_assert(isinf(fab_announced_due(a, 110)));
 	/* whoever comes now comes too late */
-	cr_assert_eq(decide(a, 5, 3, 111).tree, FAB_ANNOUNCED_NONE);
+	cr_assert_eq(decide(a, 3, 111).tree, FAB_ANNOUNCED_NONE);
 	NEED_STATES(a, "ff12::1 0xc005 3/3 destroying 0 receiving-join destroying\n"
 		       "ff12::2 - 0/3 absent 0\n");
-	decide(a, 5, 0, 112);
+	decide(a, 0, 112);
 	NEED_STATES(a, "ff12::1 - 0/3 absent 0 receiving-join destroying absent\n"
 		       "ff12::2 - 0/3 absent 0\n");
 	/* while leaves are received, from the first one on */
-	decide(a, 5, 3, 200);
+	decide(a, 3, 200);
 	fab_announced_note_held(a, 5, 2, 205);
 	cr_assert_eq(fab_announced_expire(a, 1000, number), 0);
-	decide(a, 5, 2, 1000);
-	decide(a, 5, 1, 1009);
+	decide(a, 2, 1000);
+	decide(a, 1, 1009);
 	cr_assert_eq(fab_announced_expire(a, 1009.5, number), 0);
 	cr_assert_eq(fab_announced_expire(a, 1010, number), 1);
-	cr_assert_eq(decide(a, 5, 1, 1011).tree, FAB_ANNOUNCED_NONE);
+	cr_assert_eq(decide(a, 1, 1011).tree, FAB_ANNOUNCED_NONE);
 }
 
-/* Each by its own time. */
-Test(announced, time_outs_of_two)
+/* Each by its own time; a third waits for ever. */
+Test(announced, time_outs_of_several)
 {
-	OWN(fab_announced) *a = announced("ff12::1 3 10\nff12::2 3 20");
-	struct fab_mgid second = mgid_of("ff12::2");
-	const uint64_t guid[] = {1};
-	const struct fab_announced_group g = {
-		.number = 6, .mgid = &second, .guid = guid, .n = 1};
+	OWN(fab_announced) *a = announced("ff12::1 3 10\nff12::2 3 20\nff12::3 3 0");
 	uint32_t number[N_GROUPS];
 
-	fab_announced_decide(a, &g, 100);
-	decide(a, 5, 2, 100);
+	decide_of(a, "ff12::2", 6, (uint64_t[]){1}, 1, 100);
+	decide_of(a, "ff12::3", 7, (uint64_t[]){1}, 1, 100);
+	decide(a, 2, 100);
 	cr_assert_eq(fab_announced_expire(a, 115, number), 1);
 	cr_assert_eq(number[0], 5);
 	cr_assert_float_eq(fab_announced_due(a, 115), 5, 1e-9);
 	cr_assert_eq(fab_announced_expire(a, 120, number), 1);
 	cr_assert_eq(number[0], 6);
-}
-
-Test(announced, who_waits_for_ever)
-{
-	OWN(fab_announced) *a = announced("ff12::1 3 0");
-	uint32_t number[N_GROUPS];
-
-	decide(a, 5, 2, 100);
-	cr_assert(isinf(fab_announced_due(a, 100)));
+	cr_assert(isinf(fab_announced_due(a, 120)));
 	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
 }
 
@@ -240,13 +228,13 @@ Test(announced, members_leave_while_it_is_computed_and_come_again)
 	OWN(fab_announced) *a = announced("ff12::1 3");
 	uint32_t number[N_GROUPS];
 
-	decide(a, 5, 3, 1);
-	cr_assert_eq(decide(a, 5, 2, 2).tree, FAB_ANNOUNCED_HELD);
+	decide(a, 3, 1);
+	cr_assert_eq(decide(a, 2, 2).tree, FAB_ANNOUNCED_HELD);
 	NEED_STATES(a, "ff12::1 0xc005 2/3 computing 1 receiving-join computing\n");
 	fab_announced_note_held(a, 5, 2, 3);
 	NEED_STATES(a, "ff12::1 0xc005 2/3 receiving-leave 1 receiving-join computing "
 		       "ready receiving-leave\n");
-	cr_assert_eq(decide(a, 5, 3, 4).tree, FAB_ANNOUNCED_HELD);
+	cr_assert_eq(decide(a, 3, 4).tree, FAB_ANNOUNCED_HELD);
 	NEED_STATES(a, "ff12::1 0xc005 3/3 ready 1 receiving-join computing ready "
 		       "receiving-leave ready\n");
 	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
@@ -255,67 +243,60 @@ Test(announced, members_leave_while_it_is_computed_and_come_again)
 Test(announced, what_was_not_announced_is_given_up)
 {
 	OWN(fab_announced) *a = announced("ff12::1 3");
-	struct fab_mgid mgid = mgid_of("ff12::1");
 	const uint64_t others[] = {1, 2, 9};
-	struct fab_announced_group g = {.number = 5, .mgid = &mgid, .guid = others};
 	struct fab_announced_order o;
+	struct fab_mgid mgid;
+	const struct fab_announced_group g = {
+		.number = 5, .mgid = &mgid, .guid = others, .n = 2, .has_tree = true};
 	uint32_t number[N_GROUPS];
 
 	/* too many at once */
-	o = decide(a, 5, 4, 1);
+	o = decide(a, 4, 1);
 	cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
 	cr_assert_str_eq(o.reason, "has more members than were announced");
-	o = decide(a, 5, 3, 2);
+	o = decide(a, 3, 2);
 	cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
 	cr_assert_null(o.reason, "said once");
 	NEED_STATES(a, "ff12::1 0xc005 3/3 given-up 0 receiving-join given-up\n");
 	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
-	decide(a, 5, 0, 3);
+	decide(a, 0, 3);
 	/* another port after all have joined */
-	decide(a, 5, 3, 4);
-	g.n = 3;
-	o = fab_announced_decide(a, &g, 5);
+	decide(a, 3, 4);
+	o = decide_of(a, "ff12::1", 5, others, 3, 5);
 	cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
 	cr_assert_str_eq(o.reason, "was joined by a port after its tree was computed");
 	cr_assert_not(fab_announced_is_computing(a));
-	decide(a, 5, 0, 6);
+	decide(a, 0, 6);
 	/* a group that has a tree when it is announced; not that of another group */
 	take(a, "");
-	decide(a, 5, 2, 7);
+	decide(a, 2, 7);
 	take(a, "ff12::1 3");
-	g.n = 2;
-	g.has_tree = true;
+	cr_assert_eq(inet_pton(AF_INET6, "ff12::1", mgid.raw), 1);
 	o = fab_announced_decide(a, &g, 8);
 	cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
 	cr_assert_str_eq(o.reason, "had a tree when it was announced");
-	decide(a, 5, 0, 9);
-	o = fab_announced_decide(a, &g, 10);
-	cr_assert_eq(o.tree, FAB_ANNOUNCED_NONE);
+	decide(a, 0, 9);
+	cr_assert_eq(fab_announced_decide(a, &g, 10).tree, FAB_ANNOUNCED_NONE);
 }
 
 /* Numbers that go from one group to another, groups that share one. */
 Test(announced, numbers)
 {
 	OWN(fab_announced) *a = announced("ff12::1 2\nff12::2 2");
-	struct fab_mgid second = mgid_of("ff12::2");
 	const uint64_t guid[] = {7, 7, 8};
-	struct fab_announced_group g = {
-		.number = 5, .mgid = &second, .guid = guid, .n = 2};
+	const struct fab_announced_group several = {.number = 6, .guid = guid, .n = 3};
 
-	decide(a, 5, 2, 1);
+	decide(a, 2, 1);
 	/* a port twice is one member */
-	cr_assert_eq(fab_announced_decide(a, &g, 2).tree, FAB_ANNOUNCED_NONE);
+	cr_assert_eq(decide_of(a, "ff12::2", 5, guid, 2, 2).tree, FAB_ANNOUNCED_NONE);
 	NEED_STATES(a, "ff12::1 - 0/2 absent 1 receiving-join computing destroying "
 		       "absent\nff12::2 0xc005 1/2 receiving-join 0 receiving-join\n");
-	g.n = 3;
-	cr_assert_eq(fab_announced_decide(a, &g, 3).tree, FAB_ANNOUNCED_HELD);
+	cr_assert_eq(decide_of(a, "ff12::2", 5, guid, 3, 3).tree, FAB_ANNOUNCED_HELD);
 	/* the same group under another number is another life */
-	g.number = 6;
-	cr_assert(fab_announced_decide(a, &g, 4).is_first);
+	cr_assert(decide_of(a, "ff12::2", 6, guid, 3, 4).is_first);
 	cr_assert_not(fab_announced_is_active(a, 5));
 	/* several groups under a number */
-	g.mgid = NULL;
-	cr_assert_eq(fab_announced_decide(a, &g, 5).tree, FAB_ANNOUNCED_ANY);
+	cr_assert_eq(fab_announced_decide(a, &several, 5).tree, FAB_ANNOUNCED_ANY);
 	cr_assert_eq(fab_announced_n_active(a), 0);
 }
 
@@ -324,21 +305,15 @@ Test(announced, computing_in_turn)
 {
 	OWN(fab_announced) *a =
 		announced("ff12::1 1\nff12::2 1\nff12::3 1\nff12::4 9\nff12::5 1");
-	const uint64_t guid[] = {1};
 	uint32_t number[2], n_seen[N_GROUPS] = {0};
 
 	for (uint32_t g = 1; g <= 5; g++) {
-		struct fab_mgid mgid = mgid_of("ff12::1");
+		OWN_HEAP char *mgid = fab_format("ff12::%u", g);
 
-		mgid.raw[15] = (uint8_t)g;
-		fab_announced_decide(
-			a,
-			&(struct fab_announced_group){
-				.number = g, .mgid = &mgid, .guid = guid, .n = 1},
-			1);
+		decide_of(a, mgid, g, (uint64_t[]){1}, 1, 1);
 	}
 	for (int i = 0; i < 4; i++) {
-		cr_assert_eq(fab_announced_computing(a, 1, 2, number), 2);
+		cr_assert_eq(fab_announced_computing(a, 2, 2, number), 2);
 		n_seen[number[0]]++;
 		n_seen[number[1]]++;
 	}
@@ -351,18 +326,18 @@ Test(announced, another_file)
 {
 	OWN(fab_announced) *a = announced("ff12::1 3\nff12::3 1");
 
-	decide(a, 5, 2, 1);
+	decide(a, 2, 1);
 	take(a, "ff12::0 2\n");
 	NEED_STATES(a, "ff12:: - 0/2 absent 0\n"
 		       "ff12::1 0xc005 2/3 receiving-join 0 receiving-join\n");
-	cr_assert_eq(decide(a, 5, 3, 2).tree, FAB_ANNOUNCED_HELD);
+	cr_assert_eq(decide(a, 3, 2).tree, FAB_ANNOUNCED_HELD);
 	take(a, "ff12::0 2\nff12::1 2");
-	cr_assert_eq(decide(a, 5, 3, 3).tree, FAB_ANNOUNCED_HELD);
-	decide(a, 5, 0, 4);
-	cr_assert_eq(decide(a, 5, 2, 5).tree, FAB_ANNOUNCED_HELD, "the new number");
+	cr_assert_eq(decide(a, 3, 3).tree, FAB_ANNOUNCED_HELD);
+	decide(a, 0, 4);
+	cr_assert_eq(decide(a, 2, 5).tree, FAB_ANNOUNCED_HELD, "the new number");
 	take(a, "");
-	decide(a, 5, 0, 6);
-	cr_assert_eq(decide(a, 5, 2, 7).tree, FAB_ANNOUNCED_ANY);
+	decide(a, 0, 6);
+	cr_assert_eq(decide(a, 2, 7).tree, FAB_ANNOUNCED_ANY);
 }
 
 /* Whatever members come and go: a tree only of a group that was complete, computed once
@@ -378,7 +353,7 @@ Test(announced, random_members)
 
 		for (double now = 0; now < 60; now++) {
 			uint32_t n = test_below(&rng, round % 2 ? 6 : 5);
-			struct fab_announced_order o = decide(a, 3, n, now);
+			struct fab_announced_order o = decide(a, n, now);
 
 			if (!n)
 				was_complete = is_given_up = false;
@@ -395,11 +370,11 @@ Test(announced, random_members)
 			if (is_given_up)
 				cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
 			if (fab_rng_below(&rng, 2))
-				fab_announced_note_held(a, 3, 2, now);
+				fab_announced_note_held(a, 5, 2, now);
 			fab_announced_expire(a, now, number);
 		}
 		cr_assert_leq(n_first, 60);
-		decide(a, 3, 0, 60);
+		decide(a, 0, 60);
 		cr_assert_eq(fab_announced_n_active(a), 0);
 		cr_assert_not(fab_announced_is_computing(a));
 	}
