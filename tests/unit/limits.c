@@ -28,44 +28,35 @@ static struct fab_machine *draw_small(uint64_t seed, bool joint)
 	return m;
 }
 
+/* Of all mappings, and of all that leave some nodes where they are. */
 Test(limits, balanced_is_the_best_of_all_mappings)
 {
 	for (uint64_t seed = 0; seed < 300 / TEST_SHARE; seed++) {
 		OWN(fab_machine) *m = draw_small(seed, seed % 2);
 		OWN(fab_batch) all = boots_batch(m, "all");
 		OWN_HEAP uint32_t *of = boots_map(m, "balanced", &all);
-		uint32_t any[NODES] = {FAB_NONE, FAB_NONE, FAB_NONE,
-				       FAB_NONE, FAB_NONE, FAB_NONE};
-		double best = boots_best(m, &all, any, 0), own = boots_share(m, &all, of);
+		uint32_t fixed[NODES], completed[NODES];
+		struct fab_rng rng = test_rng(seed + 9000);
+		double best, own = boots_share(m, &all, of);
 
+		memset(fixed, 0xff, sizeof(fixed)); /* FAB_NONE */
+		best = boots_best(m, &all, fixed, 0);
 		cr_expect_float_eq(own, fab_share_slowest_brute(m, &all, of), 1e-9 * own);
 		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d: %g, not %g",
 				   (int)seed, own, best);
 		cr_expect_float_eq(fab_mapping_upper_bound_mbps(m, &all), best,
 				   1e-9 * best);
-	}
-}
-
-Test(limits, completing_is_the_best_with_fixed_nodes)
-{
-	for (uint64_t seed = 0; seed < 300 / TEST_SHARE; seed++) {
-		OWN(fab_machine) *m = draw_small(seed, seed % 2);
-		OWN(fab_batch) all = boots_batch(m, "all");
-		uint32_t fixed[NODES], of[NODES];
-		struct fab_rng rng = test_rng(seed + 9000);
-		double best, own;
-
 		for (uint32_t i = 0; i < NODES; i++)
 			fixed[i] = fab_rng_below(&rng, 2) ? test_below(&rng, INTERFACES)
 							  : FAB_NONE;
-		memcpy(of, fixed, sizeof(of));
-		fab_mapping_complete(m, &all, of);
+		memcpy(completed, fixed, sizeof(completed));
+		fab_mapping_complete(m, &all, completed);
 		best = boots_best(m, &all, fixed, 0);
-		own = boots_share(m, &all, of);
+		own = boots_share(m, &all, completed);
 		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d: %g, not %g",
 				   (int)seed, own, best);
 		for (uint32_t i = 0; i < NODES; i++)
-			cr_expect(fixed[i] == FAB_NONE || of[i] == fixed[i]);
+			cr_expect(fixed[i] == FAB_NONE || completed[i] == fixed[i]);
 	}
 }
 
@@ -155,40 +146,28 @@ Test(limits, servers_of_several_interfaces_that_are_enough)
 	cr_expect_gt(n_new, 20 / TEST_SHARE);
 }
 
-/* A new server takes as many nodes as the disk of the old one leaves too little for. */
+/* A new server takes as many nodes as the disk of the old one leaves too little for;
+ * nodes outside the batch have a server, too. */
 Test(limits, keep_moves_nodes_off_a_full_disk)
 {
 	OWN(fab_machine) *m = boots_machine("node=6@1G/server=2@10G");
-	OWN(fab_batch) all = boots_batch(m, "all");
-	const uint32_t loaded[NODES] = {0, 0, 0, 0, 0, 0};
-	bool was_down[2] = {false, true};
-	const struct fab_mapping_problem problem = {
-		.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
+	OWN(fab_batch) all = boots_batch(m, "all"), two = boots_batch(m, "first:2");
 	const struct fab_mapping_engine *keep = boots_engine("keep");
-	uint32_t of[NODES], n = 0;
+	uint32_t loaded[NODES] = {0}, of[NODES];
+	bool was_down[2] = {false, true};
+	struct fab_mapping_problem problem = {
+		.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
 
 	MUST(keep->map(&problem, of, ERR));
 	for (uint32_t i = 0; i < NODES; i++)
 		cr_expect_eq(of[i], 0); /* 10 Gb/s are enough */
 	m->limits.disk_mbps = 900;
 	MUST(keep->map(&problem, of, ERR));
-	for (uint32_t i = 0; i < NODES; i++)
-		n += of[i] == 1;
-	cr_expect_eq(n, 3);
-}
-
-/* Nodes outside the batch have a server, too. */
-Test(limits, keep_gives_every_node_a_server)
-{
-	OWN(fab_machine) *m = boots_machine("node=6@1G/server=2@10G");
-	OWN(fab_batch) two = boots_batch(m, "first:2");
-	uint32_t loaded[NODES], of[NODES];
-	const struct fab_mapping_problem problem = {
-		.m = m, .batch = &two, .loaded = loaded};
-
-	for (uint32_t i = 0; i < NODES; i++)
-		loaded[i] = FAB_NONE;
-	MUST(boots_engine("keep")->map(&problem, of, ERR));
+	cr_expect_eq(of[0] + of[1] + of[2] + of[3] + of[4] + of[5], 3);
+	m->limits.disk_mbps = 0;
+	memset(loaded, 0xff, sizeof(loaded)); /* FAB_NONE */
+	problem = (struct fab_mapping_problem){.m = m, .batch = &two, .loaded = loaded};
+	MUST(keep->map(&problem, of, ERR));
 	for (uint32_t i = 0; i < NODES; i++)
 		cr_expect_lt(of[i], 2);
 }
@@ -225,16 +204,12 @@ static void draw(uint64_t seed, struct drawn *d)
 {
 	struct fab_limits limits = {0};
 	struct fab_rng rng = test_rng(seed + 77000);
+	uint64_t rate = seed % 2 ? 1000 : 1, n_rates = seed % 2 ? 4 : 6000;
+	const struct boots_kind kind[] = {{test_below(&rng, 5), rate, n_rates},
+					  {1 + test_below(&rng, 14), rate, n_rates},
+					  {1 + test_below(&rng, 6), rate, n_rates}};
 
-	{
-		uint64_t rate = seed % 2 ? 1000 : 1, n_rates = seed % 2 ? 4 : 6000;
-		const struct boots_kind kind[] = {
-			{test_below(&rng, 5), rate, n_rates},
-			{1 + test_below(&rng, 14), rate, n_rates},
-			{1 + test_below(&rng, 6), rate, n_rates}};
-
-		d->m = boots_draw(&rng, kind);
-	}
+	d->m = boots_draw(&rng, kind);
 	d->all = boots_batch(d->m, "all");
 	d->options = (struct fab_transfer_options){
 		.image_bytes = 50000000,
@@ -264,25 +239,29 @@ static double seconds_of(const struct drawn *d, const struct fab_machine *m,
 {
 	const struct fab_transfer_options *o = &d->options;
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
-	double last;
 
 	if (!d->is_max_min)
 		return o->n_files * o->request_seconds +
 		       400 / fab_share_slowest_brute(m, &d->all, of);
 	MUST(fab_transfer_run(m, &d->all, of, o, &t, ERR));
-	last = t.n_failed ? (double)NEVER_S * t.n_failed : t.last_s;
-	return last;
+	return t.n_failed ? (double)NEVER_S * t.n_failed : t.last_s;
+}
+
+static struct fab_mapping_problem
+problem_of(const struct drawn *d, const struct fab_machine *m, uint32_t argument)
+{
+	bool is_timed = d->is_max_min && fab_transfer_is_timed(m, &d->options);
+
+	return (struct fab_mapping_problem){.m = m,
+					    .batch = &d->all,
+					    .argument = argument,
+					    .timed = is_timed ? &d->options : NULL};
 }
 
 static double time_of(const struct drawn *d, const struct fab_machine *m,
 		      const struct fab_mapping_engine *e, uint32_t argument)
 {
-	bool is_timed = d->is_max_min && fab_transfer_is_timed(m, &d->options);
-	const struct fab_mapping_problem problem = {.m = m,
-						    .batch = &d->all,
-						    .argument = argument,
-						    .timed = is_timed ? &d->options
-								      : NULL};
+	const struct fab_mapping_problem problem = problem_of(d, m, argument);
 	uint32_t of[32];
 
 	MUST(e->map(&problem, of, ERR));
@@ -323,9 +302,7 @@ static double expect_quickest(uint64_t seed, const struct drawn *d)
  * Returns how many pieces there are. */
 static uint32_t expect_attained(uint64_t seed, const struct drawn *d)
 {
-	bool is_timed = d->is_max_min && fab_transfer_is_timed(d->m, &d->options);
-	const struct fab_mapping_problem problem = {
-		.m = d->m, .batch = &d->all, .timed = is_timed ? &d->options : NULL};
+	const struct fab_mapping_problem problem = problem_of(d, d->m, 0);
 	struct fab_advice advice[FAB_ADVICE_MAX];
 	uint32_t n;
 
@@ -335,12 +312,10 @@ static uint32_t expect_attained(uint64_t seed, const struct drawn *d)
 		double got;
 
 		better.capacity_mbps = FAB_NEW(better.n_vertices, double);
-		for (uint32_t v = 0; v < better.n_vertices; v++) {
-			bool is_raised = advice[i].levels >> better.level_of[v] & 1;
-
+		for (uint32_t v = 0; v < better.n_vertices; v++)
 			better.capacity_mbps[v] =
-				d->m->capacity_mbps[v] * (is_raised ? 2 : 1);
-		}
+				d->m->capacity_mbps[v] *
+				(1 + (advice[i].levels >> better.level_of[v] & 1));
 		if (advice[i].levels & fab_limit_bit(FAB_LIMIT_DISK))
 			better.limits.disk_mbps *= 2;
 		if (advice[i].levels & fab_limit_bit(FAB_LIMIT_TRANSFER))
