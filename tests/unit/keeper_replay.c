@@ -4,11 +4,14 @@
  * replayed against the keeper by the clock of the trace, steps are taken when they are
  * due, and the trees are compared with those that would be made afresh.
  */
-#include "fabric/builder.h"
 #include "mcast/events.h"
 #include "opensm/keeper.h"
 #include "opensm/options.h"
 #include "support/test.h"
+
+OWN_POINTER(fab_events)
+OWN_POINTER(fab_keeper)
+OWN_POINTER(fab_plan)
 
 enum { MAX_MEMBERS = 64 };
 
@@ -19,30 +22,24 @@ struct stage {
 	struct fab_opensm_options o;
 	uint32_t n_groups, *n; /* members of each */
 	uint64_t (*guid)[MAX_MEMBERS];
-	uint32_t hostile; /* group of its own that counts no more, FAB_NONE */
 	/* of all steps */
-	uint32_t n_steps, most_moved, n_moved;
+	uint32_t n_steps;
 	double most_share;
 };
 
 /* A heavy sweep: what the keeper says of the trees. */
 static struct fab_keeper_counts sweep(struct stage *s)
 {
-	struct fab_membership m = {
-		.n = s->n_groups,
-		.first = FAB_NEW0(s->n_groups + 1, uint64_t),
-		.guid = FAB_NEW((size_t)s->n_groups * MAX_MEMBERS, uint64_t)};
+	OWN_HEAP uint64_t *first = FAB_NEW0(s->n_groups + 1, uint64_t);
+	OWN_HEAP uint64_t *guid = FAB_NEW((size_t)s->n_groups * MAX_MEMBERS, uint64_t);
+	const struct fab_membership m = {.n = s->n_groups, .first = first, .guid = guid};
 	struct fab_keeper_counts counts;
 
 	for (uint32_t g = 0; g < s->n_groups; g++) {
-		if (s->n[g])
-			memcpy(m.guid + m.first[g], s->guid[g],
-			       s->n[g] * sizeof(*m.guid));
-		m.first[g + 1] = m.first[g] + s->n[g];
+		memcpy(guid + first[g], s->guid[g], s->n[g] * sizeof(*guid));
+		first[g + 1] = first[g] + s->n[g];
 	}
 	MUST(fab_keeper_renew(s->k, test_without(s->f, 0, NULL), &m, &counts, ERR));
-	free(m.first);
-	free(m.guid);
 	return counts;
 }
 
@@ -74,14 +71,22 @@ static uint64_t guid_of(const struct fab_fabric *f, uint32_t adapter)
 	return f->port_guid[fab_node_first_connected_port(f, f->n_switches + adapter)];
 }
 
+/* The place of a port in a group; the number of members: it is none. */
+static uint32_t place_of(const struct stage *s, uint32_t g, uint64_t guid)
+{
+	uint32_t i = 0;
+
+	while (i < s->n[g] && s->guid[g][i] != guid)
+		i++;
+	return i;
+}
+
 /* A port joins or leaves: false, it is what it was. */
 static bool toggle(struct stage *s, uint32_t g, uint64_t guid, bool is_leave, double now)
 {
 	const uint64_t *changed;
-	uint32_t i = 0, n;
+	uint32_t i = place_of(s, g, guid), n;
 
-	while (i < s->n[g] && s->guid[g][i] != guid)
-		i++;
 	if (is_leave != (i < s->n[g]) || (!is_leave && s->n[g] == MAX_MEMBERS))
 		return false;
 	if (is_leave)
@@ -96,14 +101,26 @@ static bool toggle(struct stage *s, uint32_t g, uint64_t guid, bool is_leave, do
 	return true;
 }
 
+/* All groups get members by chance, without the first hosts, until they have `size`. */
+static void fill(struct stage *s, uint32_t size, uint32_t first_host, struct fab_rng *rng)
+{
+	for (uint32_t g = 0; g < s->n_groups; g++)
+		while (s->n[g] < size) {
+			uint32_t n_hosts = s->f->n_adapters - first_host;
+			uint32_t host = first_host + test_below(rng, n_hosts);
+
+			toggle(s, g, guid_of(s->f, host), false, 0);
+		}
+}
+
 /* Trees that the groups would have if all were made now. */
 static uint32_t fresh(const struct stage *s)
 {
 	const struct fab_plan_options o = {
 		.engine = s->o.engine, .max_moved = UINT32_MAX, .time_limit_ms = 60000};
-	struct fab_keeper *k = fab_keeper_new(s->n_groups);
+	OWN(fab_keeper) *k = fab_keeper_new(s->n_groups);
 	struct stage again = *s;
-	struct fab_plan *plan;
+	OWN(fab_plan) *plan = NULL;
 	struct fab_plan_result r = {0};
 
 	again.k = k;
@@ -111,8 +128,6 @@ static uint32_t fresh(const struct stage *s)
 	plan = fab_keeper_plan(k);
 	if (plan)
 		MUST(fab_plan_solve(plan, &o, &r, ERR));
-	fab_plan_free(plan);
-	fab_keeper_free(k);
 	return r.after;
 }
 
@@ -120,23 +135,23 @@ static uint32_t fresh(const struct stage *s)
 static void start(struct stage *s)
 {
 	const struct fab_plan_options o = {.engine = s->o.engine, .time_limit_ms = 60000};
-	struct fab_plan *plan = fab_keeper_plan(s->k);
+	OWN(fab_plan) *plan = fab_keeper_plan(s->k);
 	struct fab_plan_result r;
 	OWN_HEAP uint32_t *moved = NULL;
 
 	MUST(fab_plan_solve(plan, &o, &r, ERR));
 	moved = FAB_NEW(r.n_moved, uint32_t);
 	cr_assert_eq(fab_keeper_take(s->k, plan, moved), r.n_moved);
-	fab_plan_free(plan);
 }
 
 /* A step; returns how many trees it moved. */
 static uint32_t step(struct stage *s, double now)
 {
-	struct fab_plan *plan = fab_keeper_plan(s->k);
+	OWN(fab_plan) *plan = fab_keeper_plan(s->k);
 	struct fab_plan_options o = {.time_limit_ms = 60000};
+	OWN_HEAP uint32_t *moved = NULL;
 	struct fab_plan_result r;
-	uint32_t *moved, n;
+	uint32_t n;
 
 	fab_pace_begin(s->pace, now);
 	if (!plan)
@@ -150,11 +165,7 @@ static uint32_t step(struct stage *s, double now)
 	cr_assert_eq(fab_keeper_max_efi(s->k), r.after);
 	fab_pace_end(s->pace, r.after, r.n_moved, r.n_needed);
 	s->n_steps++;
-	s->n_moved += n;
-	s->most_moved = n > s->most_moved ? n : s->most_moved;
 	s->most_share = fmax(s->most_share, (double)n / r.n_groups);
-	free(moved);
-	fab_plan_free(plan);
 	return n;
 }
 
@@ -174,7 +185,7 @@ static double settle(struct stage *s, double now)
 /* Replay a pattern of requests; whatever is lost is lost. */
 static void replay(struct stage *s, const char *pattern, uint64_t seed)
 {
-	struct fab_events *e;
+	OWN(fab_events) *e = NULL;
 	double now = 0;
 	uint32_t n_lost = 0;
 
@@ -192,7 +203,6 @@ static void replay(struct stage *s, const char *pattern, uint64_t seed)
 			step(s, now);
 	}
 	cr_assert_gt(n_lost, 0);
-	fab_events_free(e);
 }
 
 static const struct {
@@ -213,18 +223,14 @@ Test(keeper_replay, trees_stay_good)
 	for (size_t i = 0; i < 2 * FAB_COUNT(cases); i += (TEST_SHARE > 1 ? 3 : 1)) {
 		size_t c = i / 2;
 		bool is_default = !(i % 2);
-		struct stage s;
+		FAB_AUTO(stage_fini) struct stage s;
 		struct fab_rng rng = test_rng(c);
 		uint32_t n_changes = 0, now_max, fresh_max;
 		double now = 0;
 
 		stage_init(&s, test_gen(cases[c].fabric), cases[c].n_groups,
 			   is_default ? "mode=on" : "mode=on max_moved=14%");
-		for (uint32_t g = 0; g < s.n_groups; g++)
-			while (s.n[g] < cases[c].size)
-				toggle(&s, g,
-				       guid_of(s.f, test_below(&rng, s.f->n_adapters)),
-				       false, now);
+		fill(&s, cases[c].size, 0, &rng);
 		start(&s);
 		fab_pace_begin(s.pace, now);
 		for (; n_changes < 5000; now += 0.1) {
@@ -248,7 +254,6 @@ Test(keeper_replay, trees_stay_good)
 			      is_default ? ceil(1.1 * fresh_max) : 1.1 * fresh_max,
 			      "%s: %u", cases[c].fabric, now_max);
 		cr_expect_leq(s.most_share, is_default ? 0.05 : 0.14);
-		stage_fini(&s);
 	}
 }
 
@@ -288,20 +293,14 @@ Test(keeper_replay, a_hostile_port)
 
 	stage_init(&s, test_gen("fattree:radix=8,levels=3"), N, "mode=on");
 	hostile = guid_of(s.f, 0);
-	for (uint32_t g = 0; g < N; g++)
-		while (s.n[g] < 6)
-			toggle(&s, g,
-			       guid_of(s.f, 1 + test_below(&rng, s.f->n_adapters - 1)),
-			       false, now);
+	fill(&s, 6, 1, &rng);
 	start(&s);
 	now = settle(&s, now);
 	n_at_start = s.n_steps;
 	for (double end = now + 60 * MINUTES; now < end; now += 0.01) {
 		uint32_t g = test_below(&rng, THEIRS);
-		bool is_in = false;
+		bool is_in = place_of(&s, g, hostile) < s.n[g];
 
-		for (uint32_t i = 0; i < s.n[g]; i++)
-			is_in |= s.guid[g][i] == hostile;
 		cr_assert(toggle(&s, g, hostile, is_in, now));
 		n_toggles++;
 		if (fab_pace_due(s.pace, &s.o.pace, now) <= 0)
@@ -351,16 +350,11 @@ Test(keeper_replay, a_host_dies)
 
 	stage_init(&s, test_gen("fattree:radix=8,levels=3"), 60, "mode=on");
 	dead = guid_of(s.f, 5);
-	for (uint32_t g = 0; g < s.n_groups; g++)
-		while (s.n[g] < 8)
-			toggle(&s, g, guid_of(s.f, test_below(&rng, s.f->n_adapters)),
-			       false, 0);
+	fill(&s, 8, 0, &rng);
 	sweep(&s);
 	for (uint32_t g = 0; g < s.n_groups; g++) {
-		uint32_t i = 0;
+		uint32_t i = place_of(&s, g, dead);
 
-		while (i < s.n[g] && s.guid[g][i] != dead)
-			i++;
 		if (i == s.n[g])
 			continue;
 		n_with++;
