@@ -9,73 +9,62 @@
 #include "unicast/analysis.h"
 #include "unicast/faults.h"
 
+#include <math.h>
+
 enum { RUNS = 3 };
 
-struct best {
-	double route, analysis;
-	uint64_t unreachable;
-	unsigned vls, sls;
-	bool deadlock_free;
+struct row {
+	const char *spec;
+	enum fab_fault_kind of;
+	size_t n_faults;
+	const char *engine;
 };
 
-static void once(const struct fab_unicast_problem *problem, const char *engine,
-		 struct best *best)
+static double least(double best, double start)
 {
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES};
-	double start = fab_now(), seconds;
-	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
-	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
-
-	r = bench_route(problem, engine);
-	seconds = fab_now() - start;
-	if (seconds < best->route)
-		best->route = seconds;
-	start = fab_now();
-	MUST(fab_analyse, r, &options, &j);
-	seconds = fab_now() - start;
-	if (seconds < best->analysis)
-		best->analysis = seconds;
-	best->unreachable = j.unreachable;
-	best->vls = j.vls;
-	best->sls = j.sls;
-	best->deadlock_free = j.deadlock_free;
+	return fmin(best, fab_now() - start);
 }
 
-static void measure(const char *spec, enum fab_fault_kind of, size_t n_faults,
-		    const char *engine)
+static void measure(const struct row *row)
 {
-	struct best best = {.route = 1e9, .analysis = 1e9};
+	const struct fab_analysis_options options = {.ends = FAB_ENDS_LEAVES};
 	struct fab_unicast_problem problem = {.max_vls = 3};
 	struct fab_fault_list list;
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = bench_fabric(spec);
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = bench_fabric(row->spec);
 	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
 	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = NULL;
 	struct fab_stream rng = fab_stream_of(1, 0);
+	double route = 1e9, analysis = 1e9;
 
 	MUST(fab_kfat_recognize, f, &kfat);
 	faults = fab_faults_new(f);
-	fab_faults_candidates(f, of, NULL, &list);
-	fab_faults_draw(faults, &list, n_faults, &rng);
+	fab_faults_candidates(f, row->of, NULL, &list);
+	fab_faults_draw(faults, &list, row->n_faults, &rng);
 	problem.f = f;
 	problem.faults = faults;
 	problem.kfat = kfat;
-	for (int run = 0; run < RUNS; run++)
-		once(&problem, engine, &best);
-	printf("%-36s %-6s %6zu %-10s %8.3f %8.3f %10llu %3u %3u %-4s %6.0f\n", spec,
-	       fab_fault_kind_choices.names[of], n_faults, engine, best.route,
-	       best.analysis, (unsigned long long)best.unreachable, best.vls, best.sls,
-	       best.deadlock_free ? "yes" : "no", bench_peak_mib());
+	for (int run = 0; run < RUNS; run++) {
+		double start = fab_now();
+		FAB_AUTO(fab_routes_free_at)
+		struct fab_routes *r = bench_route(&problem, row->engine);
+
+		route = least(route, start);
+		fab_analysis_fini(&j);
+		start = fab_now();
+		MUST(fab_analyse, r, &options, &j);
+		analysis = least(analysis, start);
+	}
+	printf("%-36s %-6s %6zu %-10s %8.3f %8.3f %10llu %3u %3u %-4s %6.0f\n", row->spec,
+	       fab_fault_kind_choices.names[row->of], row->n_faults, row->engine, route,
+	       analysis, (unsigned long long)j.unreachable, j.vls, j.sls,
+	       j.deadlock_free ? "yes" : "no", bench_peak_mib());
 	free(list.of.v);
 }
 
 int main(void)
 {
-	static const struct {
-		const char *spec;
-		enum fab_fault_kind of;
-		size_t n_faults;
-		const char *engine;
-	} cases[] = {
+	static const struct row rows[] = {
 		{"gen:kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 29, "vtftr-ib"},
 		{"gen:kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 80, "vtftr-ib"},
 		{"gen:kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 29, "minhop"},
@@ -91,7 +80,7 @@ int main(void)
 	printf("%-36s %-6s %6s %-10s %8s %8s %10s %3s %3s %-4s %6s\n", "fabric", "of",
 	       "faults", "algorithm", "tables s", "analysis s", "no path", "vls", "sls",
 	       "free", "MiB");
-	for (size_t i = 0; i < FAB_COUNT(cases); i++)
-		measure(cases[i].spec, cases[i].of, cases[i].n_faults, cases[i].engine);
+	for (size_t i = 0; i < FAB_COUNT(rows); i++)
+		measure(&rows[i]);
 	return 0;
 }

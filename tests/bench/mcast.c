@@ -12,7 +12,7 @@
 #include "mcast/route.h"
 #include "support/sssp_heap.h"
 
-enum { REPEATS = 5, MAX_ENGINES = 16 };
+enum { REPEATS = 5, MAX_ENGINES = 16, DISTANCES = 0, ROOTS, TREES };
 
 struct row {
 	const char *name, *fabric, *pattern;
@@ -36,7 +36,7 @@ static const struct row rows[] = {
 };
 
 struct times {
-	double distances, roots, trees[MAX_ENGINES];
+	double of[TREES + MAX_ENGINES]; /* seconds */
 	uint32_t max_efi[MAX_ENGINES];
 };
 
@@ -47,8 +47,13 @@ static int by_value(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static double median(double *v)
+/* Of all runs. */
+static double median(const struct times *runs, size_t what)
 {
+	double v[REPEATS];
+
+	for (int i = 0; i < REPEATS; i++)
+		v[i] = runs[i].of[what];
 	qsort(v, REPEATS, sizeof(*v), by_value);
 	return v[REPEATS / 2];
 }
@@ -68,10 +73,10 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 	MUST(fab_dist_new, f, 1, &dist);
 	problem.dist = dist;
 	problem.shape = shape = fab_shape_recognize(f);
-	t->distances = fab_now() - start;
-	MUST(fab_mcast_route, &problem, engines, n, &options, results, &t->roots);
+	t->of[DISTANCES] = fab_now() - start;
+	MUST(fab_mcast_route, &problem, engines, n, &options, results, &t->of[ROOTS]);
 	for (size_t i = 0; i < n; i++) {
-		t->trees[i] = results[i].trees_seconds;
+		t->of[TREES + i] = results[i].trees_seconds;
 		fab_efi_of(&problem, &results[i], &efi);
 		t->max_efi[i] = efi.max;
 		fab_mcast_result_fini(&results[i]);
@@ -92,23 +97,11 @@ static void print_memory(const void *of)
 	       bench_peak_mib(), matrix, 1.3 * matrix + 64);
 }
 
-static void print_times(const struct fab_mcast_engine *const *engines,
-			const struct times *t, size_t n, double fulb, double sssp)
-{
-	for (size_t i = 0; i < n; i++)
-		printf("  %-14s trees %8.2f ms  max EFI %5u\n", engines[i]->name,
-		       t->trees[i] * 1e3, t->max_efi[i]);
-	printf("  distances %.2f ms + roots %.2f ms + fulb trees %.2f ms = %.2f ms; "
-	       "sssp-heap-new / fulb trees = %.1f\n",
-	       t->distances * 1e3, t->roots * 1e3, fulb * 1e3,
-	       (t->distances + t->roots + fulb) * 1e3, sssp / fulb);
-}
-
 static void run(const void *of)
 {
 	const struct row *row = of;
-	struct times runs[REPEATS], middle;
-	double values[REPEATS], fulb = 0, sssp = 0;
+	struct times runs[REPEATS];
+	double fulb = 0, sssp = 0, distances, roots;
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = bench_fabric(row->fabric);
 	FAB_AUTO(fab_groups_free_at)
 	struct fab_groups *groups = bench_groups(f, row->pattern);
@@ -118,41 +111,34 @@ static void run(const void *of)
 	memcpy(engines + 1, fab_mcast_engines, (n - 1) * sizeof(*engines));
 	for (int i = 0; i < REPEATS; i++)
 		run_once(f, groups, engines, n, &runs[i]);
-	for (int i = 0; i < REPEATS; i++)
-		values[i] = runs[i].distances;
-	middle.distances = median(values);
-	for (int i = 0; i < REPEATS; i++)
-		values[i] = runs[i].roots;
-	middle.roots = median(values);
-	for (size_t e = 0; e < n; e++) {
-		for (int i = 0; i < REPEATS; i++)
-			values[i] = runs[i].trees[e];
-		middle.trees[e] = median(values);
-		middle.max_efi[e] = runs[0].max_efi[e];
-		if (!strcmp(engines[e]->name, "fulb"))
-			fulb = middle.trees[e];
-		if (!strcmp(engines[e]->name, "sssp-heap-new"))
-			sssp = middle.trees[e];
-	}
 	printf("%s %s (%s): %u switches, %u groups\n", row->name, row->pattern,
 	       row->fabric, f->n_switches, groups->n);
-	print_times(engines, &middle, n, fulb, sssp);
+	for (size_t e = 0; e < n; e++) {
+		double trees = median(runs, TREES + e);
+
+		if (!strcmp(engines[e]->name, "fulb"))
+			fulb = trees;
+		if (!strcmp(engines[e]->name, "sssp-heap-new"))
+			sssp = trees;
+		printf("  %-14s trees %8.2f ms  max EFI %5u\n", engines[e]->name,
+		       trees * 1e3, runs[0].max_efi[e]);
+	}
+	distances = median(runs, DISTANCES);
+	roots = median(runs, ROOTS);
+	printf("  distances %.2f ms + roots %.2f ms + fulb trees %.2f ms = %.2f ms; "
+	       "sssp-heap-new / fulb trees = %.1f\n",
+	       distances * 1e3, roots * 1e3, fulb * 1e3, (distances + roots + fulb) * 1e3,
+	       sssp / fulb);
 }
 
 int main(int argc, char **argv)
 {
-	struct row own = {"fabric"};
+	bool has_own = argc == 3;
+	struct row own = {"fabric", has_own ? argv[1] : "", has_own ? argv[2] : ""};
 
-	if (argc == 3) {
-		own.fabric = argv[1];
-		own.pattern = argv[2];
-		bench_apart(run, &own);
-		bench_apart(print_memory, &own);
-		return 0;
-	}
-	for (size_t i = 0; i < FAB_COUNT(rows); i++) {
-		bench_apart(run, &rows[i]);
-		bench_apart(print_memory, &rows[i]);
+	for (size_t i = 0; i < (has_own ? 1 : FAB_COUNT(rows)); i++) {
+		bench_apart(run, has_own ? &own : &rows[i]);
+		bench_apart(print_memory, has_own ? &own : &rows[i]);
 	}
 	return 0;
 }

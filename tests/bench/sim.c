@@ -60,11 +60,6 @@ static const struct test tests[] = {
 
 enum { RUNS = 3 };
 
-static double now_of(bool by_clock)
-{
-	return by_clock ? fab_now() : bench_cpu();
-}
-
 /* When the measured time began and ended. */
 struct watch {
 	uint64_t begin, end; /* ticks */
@@ -75,12 +70,13 @@ struct watch {
 static int look(void *context, uint64_t done, uint64_t total)
 {
 	struct watch *w = context;
+	double now = w->by_clock ? fab_now() : bench_cpu();
 
 	(void)total;
 	if (done <= w->begin)
-		w->at_begin = now_of(w->by_clock);
+		w->at_begin = now;
 	if (done <= w->end)
-		w->at_end = now_of(w->by_clock);
+		w->at_end = now;
 	return 0;
 }
 
@@ -121,15 +117,12 @@ static double simulate(const struct test *t, const struct fab_sim_problem *probl
 static void run(const struct test *t, const char *line,
 		const struct fab_sim_problem *problem)
 {
-	struct fab_sim_result r;
+	struct fab_sim_result r = {0};
 	double best = 0;
 
 	for (int i = 0; i < RUNS; i++) {
-		double rate = simulate(t, problem, 1, &r);
-
-		best = rate > best ? rate : best;
-		if (i + 1 < RUNS)
-			fab_sim_result_fini(&r);
+		fab_sim_result_fini(&r);
+		best = fmax(best, simulate(t, problem, 1, &r));
 	}
 	printf("%s %9.3e hops/s, wanted %.1e: %s; %4.2f events a hop, accepted %.4f, "
 	       "latency %.1f, %.0f MiB\n",
@@ -140,29 +133,31 @@ static void run(const struct test *t, const char *line,
 	fab_sim_result_fini(&r);
 }
 
+/* The rate alone. */
+static double rate_of(const struct test *t, const struct fab_sim_problem *problem,
+		      int n_threads)
+{
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r = {0};
+
+	return simulate(t, problem, n_threads, &r);
+}
+
 /* Threads against one: of one simulation, and of two side by side. */
 static void compare(const struct test *t, const struct fab_sim_problem *problem)
 {
 	double one = 0, two = 0, alone = 1e9, beside = 1e9;
 
 	for (int i = 0; i < RUNS; i++) {
-		struct fab_sim_result r[2];
-		double rate, begun = fab_now();
+		double begun = fab_now();
 
-		rate = simulate(t, problem, 1, &r[0]);
-		one = rate > one ? rate : one;
+		one = fmax(one, rate_of(t, problem, 1));
 		alone = fmin(alone, fab_now() - begun);
-		fab_sim_result_fini(&r[0]);
-		rate = simulate(t, problem, 2, &r[0]);
-		two = rate > two ? rate : two;
-		fab_sim_result_fini(&r[0]);
+		two = fmax(two, rate_of(t, problem, 2));
 		begun = fab_now();
 #pragma omp parallel for num_threads(2)
 		for (int k = 0; k < 2; k++)
-			(void)simulate(t, problem, 1, &r[k]);
+			(void)rate_of(t, problem, 1);
 		beside = fmin(beside, fab_now() - begun);
-		fab_sim_result_fini(&r[0]);
-		fab_sim_result_fini(&r[1]);
 	}
 	printf("4096 two threads: %.2f times one, wanted 1.6: %s; two runs side by side: "
 	       "%.2f, wanted 1.9: %s\n",
@@ -177,12 +172,10 @@ static void curve(const struct fab_sim_problem *problem)
 	double best = 1e9;
 
 	for (int i = 0; i < RUNS; i++) {
-		struct fab_sim_result r;
 		double begun = bench_cpu();
 
-		simulate(&t, problem, 1, &r);
+		rate_of(&t, problem, 1);
 		best = fmin(best, bench_cpu() - begun);
-		fab_sim_result_fini(&r);
 	}
 	printf("512 one rate of the curve: %.3f s, wanted 0.2: %s\n", best,
 	       best <= 0.2 ? "yes" : "NO");

@@ -75,12 +75,16 @@ static void put_u64(uint8_t *at, uint64_t value)
 		at[i] = (uint8_t)(value >> (56 - 8 * i));
 }
 
-static void set_ids(const struct client *c, unsigned group, uint64_t guid,
-		    uint8_t *record)
+/* A request of a member of a group; false: refused. */
+static int ask(const struct client *c, unsigned group, uint64_t guid, unsigned method,
+	       unsigned mask, uint8_t *record)
 {
 	static const uint8_t plain[16] = {0xff, 0x12, 0x4d, 0x54};
 	static const uint8_t solicited[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff};
 	uint8_t mgid[16], gid[16];
+	ib_portid_t sm = c->sm;
+	ib_sa_call_t call = {
+		.attrid = IB_SA_ATTR_MCRECORD, .method = method, .mask = mask};
 
 	memcpy(mgid, c->is_ipv6 ? solicited : plain, sizeof(mgid));
 	put_u64(mgid + 8, c->is_ipv6 ? 0x1ff000000 + group : group);
@@ -89,18 +93,14 @@ static void set_ids(const struct client *c, unsigned group, uint64_t guid,
 	mad_set_array(record, 0, IB_SA_MCM_MGID_F, mgid);
 	mad_set_array(record, 0, IB_SA_MCM_PORTGID_F, gid);
 	mad_set_field(record, 0, IB_SA_MCM_JOIN_STATE_F, FULL_MEMBER);
+	return sa_rpc_call(c->port, record, &sm, &call, c->timeout_ms) != NULL;
 }
 
 /* The first member of a group creates it. 0 when refused, else the MLID. */
 static unsigned join(const struct client *c, unsigned group, uint64_t guid, int is_first)
 {
 	uint8_t record[IB_SA_DATA_SIZE] = {0};
-	ib_portid_t sm = c->sm;
-	ib_sa_call_t call = {.attrid = IB_SA_ATTR_MCRECORD,
-			     .method = IB_MAD_METHOD_SET,
-			     .mask = is_first ? TO_CREATE : TO_JOIN};
 
-	set_ids(c, group, guid, record);
 	if (is_first) {
 		mad_set_field(record, 0, IB_SA_MCM_QKEY_F,
 			      c->is_ipv6 ? IPOIB_QKEY : GROUP_QKEY);
@@ -108,7 +108,8 @@ static unsigned join(const struct client *c, unsigned group, uint64_t guid, int 
 		record[MTU_AT] = EXACTLY | MTU_256;
 		record[RATE_AT] = EXACTLY | RATE_2_5_GBPS;
 	}
-	if (!sa_rpc_call(c->port, record, &sm, &call, c->timeout_ms))
+	if (!ask(c, group, guid, IB_MAD_METHOD_SET, is_first ? TO_CREATE : TO_JOIN,
+		 record))
 		return 0;
 	return mad_get_field(record, 0, IB_SA_MCM_MLID_F);
 }
@@ -117,13 +118,8 @@ static unsigned join(const struct client *c, unsigned group, uint64_t guid, int 
 static int leave(const struct client *c, unsigned group, uint64_t guid)
 {
 	uint8_t record[IB_SA_DATA_SIZE] = {0};
-	ib_portid_t sm = c->sm;
-	ib_sa_call_t call = {.attrid = IB_SA_ATTR_MCRECORD,
-			     .method = IB_MAD_METHOD_DELETE,
-			     .mask = TO_JOIN};
 
-	set_ids(c, group, guid, record);
-	return sa_rpc_call(c->port, record, &sm, &call, c->timeout_ms) != NULL;
+	return ask(c, group, guid, IB_MAD_METHOD_DELETE, TO_JOIN, record);
 }
 
 /* Member i goes in or out; 0 when refused. */
@@ -132,19 +128,18 @@ static int turn(const struct client *c, struct group *g, unsigned group, unsigne
 	time_t end = time(NULL) + c->patience_s;
 	unsigned got;
 
-	/* with patience: ports may lose their memberships, and groups their last member
-	 */
+	/* with patience: ports may lose memberships, and groups their last member */
 	while (!(got = g->is_out[i]
 			       ? join(c, group, g->guid[i], !g->n_in || c->patience_s)
 			       : (unsigned)leave(c, group, g->guid[i]) ||
 					 c->patience_s) &&
 	       time(NULL) < end)
 		usleep(100000);
-	if (!got)
+	if (!got) {
 		fprintf(stderr, "mcjoin: group %u: port 0x%016" PRIx64 " refused\n",
 			group, g->guid[i]);
-	if (!got)
 		return 0;
+	}
 	if (g->is_out[i])
 		g->mlid = got;
 	g->n_in += g->is_out[i] ? 1 : -1u;
@@ -262,25 +257,18 @@ int main(int argc, char **argv)
 	size_t cap = 0;
 	FILE *file;
 	int ok = 1, may_refuse = 0, opt;
+	unsigned *const numbers[] = {
+		['c'] = &steps,	  ['r'] = &n_gone,	 ['n'] = &n_first,
+		['d'] = &n_leave, ['t'] = &c.timeout_ms, ['w'] = &c.patience_s};
 
 	while ((opt = getopt(argc, argv, "6c:r:n:d:t:w:")) != -1) {
+		if (opt == '?')
+			return 2;
 		if (opt == '6')
 			c.is_ipv6 = 1;
-		else if (opt == 'c')
-			steps = (unsigned)strtoul(optarg, NULL, 10);
-		else if (opt == 't')
-			c.timeout_ms = (unsigned)strtoul(optarg, NULL, 10);
-		else if (opt == 'w')
-			c.patience_s = (unsigned)strtoul(optarg, NULL, 10);
-		else if (opt == 'n')
-			n_first = (unsigned)strtoul(optarg, NULL, 10);
-		else if (opt == 'd')
-			n_leave = (unsigned)strtoul(optarg, NULL, 10);
-		else if (opt == 'r') {
-			may_refuse = 1;
-			n_gone = (unsigned)strtoul(optarg, NULL, 10);
-		} else
-			return 2;
+		else
+			*numbers[opt] = (unsigned)strtoul(optarg, NULL, 10);
+		may_refuse |= opt == 'r';
 	}
 	file = optind + 1 == argc ? fopen(argv[optind], "r") : NULL;
 	if (!file) {
