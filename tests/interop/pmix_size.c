@@ -36,6 +36,8 @@ static struct {
 	int is_equal;
 } got;
 
+static const struct fab_size_layout layout = {.opts = FAB_SIZE_LIBRARY};
+
 static pmix_status_t connected(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cb,
 			       void *data)
 {
@@ -43,17 +45,10 @@ static pmix_status_t connected(const pmix_proc_t *proc, void *object, pmix_op_cb
 	return PMIX_OPERATION_SUCCEEDED;
 }
 
-static void count(const unsigned char *bytes, size_t n, int64_t sign, int64_t out[256])
-{
-	for (size_t i = 0; i < n; i++)
-		out[bytes[i]] += sign;
-}
-
 static pmix_status_t fence(const pmix_proc_t procs[], size_t n_procs,
 			   const pmix_info_t info[], size_t n_info, char *data, size_t n,
 			   pmix_modex_cbfunc_t cb, void *cb_data)
 {
-	static const struct fab_size_layout layout = {.opts = FAB_SIZE_LIBRARY};
 	int64_t difference[256] = {0};
 	size_t expected;
 	FAB_AUTOFREE unsigned char *bytes = fab_size_encode(
@@ -61,8 +56,10 @@ static pmix_status_t fence(const pmix_proc_t procs[], size_t n_procs,
 
 	(void)procs, (void)n_procs, (void)info, (void)n_info;
 	got.n = n;
-	count((const unsigned char *)data, n, 1, difference);
-	count(bytes, expected, -1, difference);
+	for (size_t i = 0; i < n; i++)
+		difference[(unsigned char)data[i]]++;
+	for (size_t i = 0; i < expected; i++)
+		difference[bytes[i]]--;
 	got.is_equal = n == expected;
 	for (int i = 0; i < 256; i++)
 		got.is_equal = got.is_equal && !difference[i];
@@ -152,7 +149,7 @@ static void start(const struct configuration *c, const char *nspace, uint32_t ra
 		  char **argv)
 {
 	pmix_proc_t proc;
-	char **env, *keys;
+	char **env;
 	size_t n = 0;
 	int flag = 0;
 
@@ -164,8 +161,7 @@ static void start(const struct configuration *c, const char *nspace, uint32_t ra
 	env = fab_zalloc(n + 2, sizeof(*env));
 	for (size_t i = 0; i < n; i++)
 		env[i] = fab_strdup(environ[i]);
-	keys = fab_format("%s=%s", KEYS, c->keys);
-	env[n] = keys;
+	env[n] = fab_format("%s=%s", KEYS, c->keys);
 	PMIx_server_setup_fork(&proc, &env);
 	if (!fork()) {
 		execve("/proc/self/exe", argv, env);
@@ -195,7 +191,6 @@ static void draw(struct configuration *c, struct fab_rng *rng)
 /* One configuration: 0, when every byte is as it should be. */
 static int try(const struct configuration *c, uint64_t number, char **argv)
 {
-	static const struct fab_size_layout layout = {.opts = FAB_SIZE_LIBRARY};
 	pmix_nspace_t nspace;
 	int status, bad = 0;
 

@@ -3,21 +3,13 @@
  * To be preloaded: the FAB_FAIL_ALLOCth allocation of the program (from 1) fails. Their
  * number is written to the file FAB_ALLOCS at the end.
  */
+#include "alloc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#pragma GCC visibility push(default)
-
-/* of glibc, for programs that replace malloc() and want its own */
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *old, size_t bytes);
-void *__libc_memalign(size_t alignment, size_t bytes);
 
 static _Atomic long n_allocs;
 static long failing;
@@ -42,30 +34,11 @@ __attribute__((destructor)) static void end(void)
 	}
 }
 
-static bool fails(void)
+static bool fails(const void *caller)
 {
+	(void)caller;
 	if (atomic_fetch_add(&n_allocs, 1) + 1 != failing)
 		return false;
 	errno = ENOMEM;
 	return true;
-}
-
-void *malloc(size_t bytes)
-{
-	return fails() ? NULL : __libc_malloc(bytes);
-}
-
-void *calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __libc_calloc(n, size);
-}
-
-void *realloc(void *old, size_t bytes)
-{
-	return fails() ? NULL : __libc_realloc(old, bytes);
-}
-
-void *aligned_alloc(size_t alignment, size_t bytes)
-{
-	return fails() ? NULL : __libc_memalign(alignment, bytes);
 }

@@ -63,33 +63,31 @@ Test(peer, bad_confs_are_refused)
 }
 
 #define AT(level) "Nov 28 00:49:50 777295 [875786C0] " level " -> "
+#define BEGUN AT("0x43") "OpenSM 3.3.23\n"
 #define MASTER AT("0x80") "Entering MASTER state\n"
-#define DONE(engine)                                                                     \
-	AT("0x02")                                                                       \
-	"osm_ucast_mgr_process: " engine                                                 \
-	" tables configured on all switches\n" AT("0x02") "SUBNET UP\n"
+#define CANNOT(engine)                                                                   \
+	AT("0x01") "ucast_mgr_route: " engine ": cannot build lid matrices\n"
+#define SET " tables configured on all switches\n" AT("0x02") "SUBNET UP\n"
+#define DONE(engine) AT("0x02") "osm_ucast_mgr_process: " engine SET
+
+static const char no_tree[] = BEGUN AT("0x01") "osm_x: ERR 1111: before\n" MASTER AT(
+	"0x01") "construct_fabric: ERR AB2B: Found more than one root\n" CANNOT("ftree")
+	DONE("minhop");
+static const char disabled[] =
+	BEGUN MASTER AT("0x02") "updn_lid_matrices: disabling UPDN algorithm\n" CANNOT(
+		"updn") DONE("minhop");
+static const char lanes[] = BEGUN MASTER AT(
+	"0x02") "dfsssp_remove_deadlocks: Virtual Lanes needed: 4\n" DONE("dfsssp");
 
 static const struct {
 	const char *text, *used, *why;
 } logs[] = {
-	{AT("0x43") "OpenSM 3.3.23\n" AT("0x01") "osm_x: ERR 1111: before\n" MASTER
-		 AT("0x01") "construct_fabric: ERR AB2B: Found more than one root\n" AT(
-			 "0x01") "ucast_mgr_route: ftree: cannot build lid matrices\n" DONE("minhop"),
-	 "minhop", "Found more than one root"},
-	{AT("0x43") "OpenSM 3.3.23\n" MASTER
-		 AT("0x02") "updn_lid_matrices: disabling UPDN algorithm\n" AT(
-			 "0x01") "ucast_mgr_route: updn: cannot build lid matrices\n" DONE("minhop"),
-	 "minhop", "disabling UPDN algorithm"},
-	{AT("0x43") "OpenSM 3.3.23\n" MASTER
-		 AT("0x01") "ucast_mgr_route: updn: cannot build lid matrices\n" DONE(
-			 "minhop"),
-	 "minhop", "updn: cannot build lid matrices"},
-	{AT("0x43") "OpenSM 3.3.23\n" MASTER
-		 AT("0x02") "dfsssp_remove_deadlocks: Virtual Lanes needed: 4\n" DONE(
-			 "dfsssp"),
-	 "dfsssp", NULL},
-	{"nothing\n] 0x01 nothing\n" AT("0x43") "OpenSM 3.3.23\n" DONE("torus-2QoS"),
-	 "torus-2QoS", NULL},
+	{no_tree, "minhop", "Found more than one root"},
+	{disabled, "minhop", "disabling UPDN algorithm"},
+	{BEGUN MASTER CANNOT("updn") DONE("minhop"), "minhop",
+	 "updn: cannot build lid matrices"},
+	{lanes, "dfsssp", NULL},
+	{"nothing\n] 0x01 nothing\n" BEGUN DONE("torus-2QoS"), "torus-2QoS", NULL},
 };
 
 Test(peer, log_names_the_engine_and_the_reason)
@@ -134,8 +132,9 @@ Test(peer, log_is_read_as_it_grows)
 
 Test(peer, log_counts_sweeps_that_failed)
 {
-	static const char text[] = AT("0x43") "OpenSM 3.3.23\n" AT(
-		"0x01") "do_sweep: ERR 3313: Errors during initialization\n" AT("0x02") "fabkit-path-sl: loaded\n";
+	static const char text[] =
+		BEGUN AT("0x01") "do_sweep: ERR 3313: Errors during initialization\n" AT(
+			"0x02") "fabkit-path-sl: loaded\n";
 	FAB_AUTO(fab_opensm_log_fini) struct fab_opensm_log log = {0};
 
 	fab_opensm_log_take(&log, text, strlen(text));
@@ -154,14 +153,12 @@ static bool wait_for_end(struct fab_child *child)
 
 Test(peer, programs_run_in_their_folder)
 {
-	char shell[] = "/bin/sh", flag[] = "-c";
-	char script[] = "pwd; env | grep -c ^SAID; echo $SAID; exit 7",
-	     slow[] = "sleep 1000 & sleep 1000";
+	char shell[] = "/bin/sh", flag[] = "-c", slow[] = "sleep 1000 & sleep 1000";
+	char script[] = "pwd; env | grep -c ^SAID; echo $SAID; exit 7";
 	char *const argv[] = {shell, flag, script, NULL};
-	char *const endless[] = {shell, flag, slow, NULL};
-	char *const missing[] = {slow, NULL};
+	char *const endless[] = {shell, flag, slow, NULL}, *const missing[] = {slow,
+									       NULL};
 	const char *const env[] = {"SAID=this", NULL}, *const none[] = {NULL};
-
 	struct fab_child child;
 	OWN_HEAP char *sh = fab_child_find("sh"), *log = NULL, *want = NULL, *was = NULL;
 	struct stat about;
