@@ -7,6 +7,8 @@
 
 #include "fabric/shape.h"
 
+#include <math.h>
+
 static const char *const specs[] = {
 	"fattree:radix=40,levels=3",
 	"torus:dims=30x20x20,hosts=2",
@@ -18,11 +20,6 @@ static const char *const specs[] = {
 	"hyperx:dims=32x32,hosts=16",
 	"random:switches=4096,degree=24,hosts=12",
 };
-
-static double least(double a, double b)
-{
-	return a < b ? a : b;
-}
 
 static void measure(const char *spec)
 {
@@ -39,10 +36,10 @@ static void measure(const char *spec)
 
 		start = fab_now();
 		f = bench_fabric(full);
-		generate = least(generate, fab_now() - start);
+		generate = fmin(generate, fab_now() - start);
 		start = fab_now();
 		shape = fab_shape_recognize(f);
-		recognise = least(recognise, fab_now() - start);
+		recognise = fmin(recognise, fab_now() - start);
 		fab_shape_text(shape, text, sizeof(text));
 		switches = f->n_switches;
 		hosts = f->n_hosts;

@@ -182,29 +182,6 @@ static double settle(struct stage *s, double now)
 	return now;
 }
 
-/* Replay a pattern of requests; whatever is lost is lost. */
-static void replay(struct stage *s, const char *pattern, uint64_t seed)
-{
-	OWN(fab_events) *e = NULL;
-	double now = 0;
-	uint32_t n_lost = 0;
-
-	MUST(fab_events_generate(s->f, pattern, seed, &e, ERR));
-	cr_assert_leq(e->groups->n, s->n_groups);
-	for (size_t i = 0; i < e->n; i++) {
-		const struct fab_event *v = &e->v[i];
-
-		now = (double)v->time_ns / 1e9;
-		n_lost += v->is_lost;
-		if (!v->is_lost)
-			toggle(s, v->group, s->f->port_guid[e->groups->member[v->seat]],
-			       v->is_leave, now);
-		if (fab_pace_due(s->pace, &s->o.pace, now) <= 0)
-			step(s, now);
-	}
-	cr_assert_gt(n_lost, 0);
-}
-
 static const struct {
 	const char *fabric;
 	uint32_t n_groups, size;
@@ -261,12 +238,27 @@ Test(keeper_replay, trees_stay_good)
  * the members say, and a sweep keeps all of it. */
 Test(keeper_replay, requests_are_lost)
 {
+	static const char pattern[] =
+		"random:groups=300,size=4-12,gap=1s,skew=10s,hold=60s,loss=0.05";
 	FAB_AUTO(stage_fini) struct stage s;
+	OWN(fab_events) *e = NULL;
 	struct fab_keeper_counts counts;
-	uint32_t n_trees = 0;
+	uint32_t n_trees = 0, n_lost = 0;
 
 	stage_init(&s, test_gen("fattree:radix=8,levels=3"), 300, "mode=on");
-	replay(&s, "random:groups=300,size=4-12,gap=1s,skew=10s,hold=60s,loss=0.05", 3);
+	MUST(fab_events_generate(s.f, pattern, 3, &e, ERR));
+	for (size_t i = 0; i < e->n; i++) {
+		const struct fab_event *v = &e->v[i];
+		double now = (double)v->time_ns / 1e9;
+
+		n_lost += v->is_lost;
+		if (!v->is_lost)
+			toggle(&s, v->group, s.f->port_guid[e->groups->member[v->seat]],
+			       v->is_leave, now);
+		if (fab_pace_due(s.pace, &s.o.pace, now) <= 0)
+			step(&s, now);
+	}
+	cr_assert_gt(n_lost, 0);
 	for (uint32_t g = 0; g < s.n_groups; g++) {
 		struct fab_live_tree t = fab_keeper_tree(s.k, g);
 
