@@ -51,11 +51,12 @@ static void check_sound(const char *spec, unsigned lanes)
 	/* Every pair: right along an axis before the next one begins. */
 	s = fab_shape_recognize(f);
 	for (uint64_t i = 0; i < (uint64_t)r->n_columns * f->n_switches; i++) {
-		uint32_t c = (uint32_t)(i / f->n_switches);
-		struct fab_path p = fab_path_from(r, (uint32_t)(i % f->n_switches), c);
+		uint32_t column = (uint32_t)(i / f->n_switches);
+		struct fab_path p =
+			fab_path_from(r, (uint32_t)(i % f->n_switches), column);
 
 		for (uint32_t sw = p.at; fab_path_step(&p); sw = p.at) {
-			uint32_t axis = leaves_along(s, sw, r->column_switch[c]);
+			uint32_t axis = leaves_along(s, sw, r->column_switch[column]);
 
 			cr_assert_neq(axis, FAB_NONE, "%s", spec);
 			cr_assert_neq(place_of(s, sw)[axis], place_of(s, p.at)[axis],

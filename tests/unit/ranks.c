@@ -147,9 +147,9 @@ static const char *rail_of(const struct fab_fabric *f, uint32_t node, char *out)
 }
 
 /* Minus any rail, and any rail alone as --hca leaves it. */
-TEST_EACH(i, DATA_N_DUMPS, ranks, dump_without_a_rail)
+TEST_EACH(number, DATA_N_DUMPS, ranks, dump_without_a_rail)
 {
-	OWN(fab_fabric) *f = data_open(data_dumps[*i]);
+	OWN(fab_fabric) *f = data_open(data_dumps[*number]);
 	OWN_HEAP bool *is_gone = FAB_NEW(f->n_nodes, bool),
 		      *none = FAB_NEW0(f->n_nodes, bool);
 	char seen[8192] = " ", rail[256], key[260], own[256];
