@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What uses a cable, compared with following every pair on its own. */
+#include "export/tables.h"
 #include "support/test.h"
 #include "support/unicast_check.h"
+#include "unicast/lfts.h"
 
 /* uses[port]: pairs whose packets leave that port. Returns the pairs that arrive. */
 static uint64_t follow_all(const struct fab_routes *r, const uint32_t *ports, uint32_t n,
@@ -76,9 +78,13 @@ Test(cable_use, is_the_sum_over_all_pairs)
 	for (size_t i = 0; i < 2 * FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i / 2]);
 		OWN(fab_routes) *r = test_tables(f, NULL, i % 2 ? "updn" : "minhop", 2);
+		OWN_HEAP char *text = TEXT_BY(out, MUST(fab_export_lfts(out, r, ERR)));
+		OWN(fab_routes) *back = NULL;
 		uint64_t n = f->n_host_links;
 
 		cr_assert_eq(check_all(r), n * (n - 1), "%s", specs[i / 2]);
+		MUST(fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &back, ERR));
+		cr_assert_eq(check_all(back), n * (n - 1), "%s", specs[i / 2]);
 	}
 }
 
