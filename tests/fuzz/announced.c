@@ -28,17 +28,13 @@ static void event(struct fab_announced *a, const struct fab_announcements *list,
 					.pass = (uint64_t)now};
 	struct fab_announced_order o = fab_announced_decide(a, &g, now);
 
-	if (o.tree == FAB_ANNOUNCED_HELD ? !o.n : o.n || o.is_first)
-		abort();
-	if (!g.n && fab_announced_is_active(a, g.number))
-		abort();
+	NEVER(o.tree == FAB_ANNOUNCED_HELD ? !o.n : o.n || o.is_first);
+	NEVER(!g.n && fab_announced_is_active(a, g.number));
 	if (e[1] & 8)
 		fab_announced_note_held(a, g.number, g.pass + 1, now);
-	if (e[1] & 16 && fab_announced_expire(a, now, number) > N_GROUPS)
-		abort();
-	if (fab_announced_computing(a, g.pass, N_GROUPS, number) >
-	    fab_announced_n_active(a))
-		abort();
+	NEVER(e[1] & 16 && fab_announced_expire(a, now, number) > N_GROUPS);
+	NEVER(fab_announced_computing(a, g.pass, N_GROUPS, number) >
+	      fab_announced_n_active(a));
 	if (e[1] & 32)
 		fab_announced_take(a, list);
 }
@@ -49,12 +45,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	FAB_AUTOFREE char *text = fab_strndup((const char *)bytes, len), *out = NULL;
 	struct fab_announcements *list;
 	struct fab_announced *a;
-	struct fab_err err = {""};
 	FILE *to;
 
-	if (fab_announcements_parse("input", text, &list, &err)) {
-		if (strncmp(err.text, "input:", 6) != 0)
-			abort();
+	if (fab_announcements_parse("input", text, &list, ERR)) {
+		NEVER(strncmp(fuzz_err.text, "input:", 6) != 0);
 		return 0;
 	}
 	a = fab_announced_new(N_GROUPS);
@@ -68,8 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	fclose(to);
 	for (uint32_t g = 0; g < N_GROUPS; g++)
 		fab_announced_decide(a, &(struct fab_announced_group){.number = g}, 1e9);
-	if (fab_announced_n_active(a) || fab_announced_is_computing(a))
-		abort();
+	NEVER(fab_announced_n_active(a) || fab_announced_is_computing(a));
 	fab_announced_free(a);
 	fab_announcements_free(list);
 	return 0;

@@ -29,14 +29,12 @@ static void try_all(uint32_t width, const struct fab_rdma_arrivals *list)
 					     : has[n] ? FAB_RDMA_DUPLICATE
 						      : FAB_RDMA_PLACED;
 
-		if (fab_rdma_window_take(&w, n) != want)
-			abort();
+		NEVER(fab_rdma_window_take(&w, n) != want);
 		if (want == FAB_RDMA_PLACED)
 			has[n] = true;
 		while (has[base] && base < PLAIN_MAX)
 			base++;
-		if (base < PLAIN_MAX && w.base != base)
-			abort();
+		NEVER(base < PLAIN_MAX && w.base != base);
 	}
 	free(w.ring);
 }

@@ -13,11 +13,9 @@ enum { MAX_RANDOM_DIGITS = 3 };
 
 static void check(const struct fab_machine *m, const struct fab_batch *b)
 {
-	if (!b->n || b->n > m->n_nodes || !b->text)
-		abort();
+	NEVER(!b->n || b->n > m->n_nodes || !b->text);
 	for (uint32_t i = 0; i < b->n; i++)
-		if (b->node[i] >= m->n_nodes || (i && b->node[i] <= b->node[i - 1]))
-			abort();
+		NEVER(b->node[i] >= m->n_nodes || (i && b->node[i] <= b->node[i - 1]));
 }
 
 static void try_sweep(const struct fab_machine *m, const char *spec, uint8_t seed)
@@ -29,12 +27,10 @@ static void try_sweep(const struct fab_machine *m, const char *spec, uint8_t see
 		return;
 	if (is_refused(fab_batch_sweep(m, *spec ? spec : NULL, seed, &list, &n, ERR)))
 		return;
-	if (!n)
-		abort();
+	NEVER(!n);
 	for (uint32_t i = 0; i < n; i++) {
 		check(m, &list[i]);
-		if (i && list[i].n < list[i - 1].n)
-			abort();
+		NEVER(i && list[i].n < list[i - 1].n);
 	}
 	for (uint32_t i = 0; i < n; i++)
 		fab_batch_fini(&list[i]);
@@ -60,23 +56,19 @@ static void try_image(const struct fab_machine *m, const char *text)
 
 	if (is_refused(fab_image_parse(text, &memory, &image, ERR)))
 		return;
-	if (!image.bytes || !*image.nodes || (image.initrd && !image.kernel))
-		abort();
+	NEVER(!image.bytes || !*image.nodes || (image.initrd && !image.kernel));
 	if (is_refused(fab_images_find(m, &image, 1, image_of, ERR)))
 		return;
 	for (uint32_t i = 0; i < m->n_nodes; i++)
 		n += image_of[i] == 0;
-	if (!n)
-		abort();
+	NEVER(!n);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static struct fab_machine *m;
+	struct fab_machine *m = fuzz_small_machine();
 	FAB_AUTOFREE char *spec = NULL;
 
-	if (!m)
-		m = fuzz_small_machine();
 	if (!n)
 		return 0;
 	if (*bytes == 255) {

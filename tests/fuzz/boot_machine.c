@@ -34,36 +34,32 @@ static void check_vertex(const struct fab_machine *m, uint32_t v)
 	uint32_t p = m->parent[v];
 	char name[256];
 
-	if (m->level_of[v] >= m->n_levels || m->first_node[v] > m->end_node[v] ||
-	    m->end_node[v] > m->n_nodes || m->first_interface[v] > m->end_interface[v] ||
-	    m->end_interface[v] > m->n_interfaces ||
-	    !*fab_machine_vertex_name(m, v, name))
-		abort();
+	NEVER(m->level_of[v] >= m->n_levels || m->first_node[v] > m->end_node[v] ||
+	      m->end_node[v] > m->n_nodes ||
+	      m->first_interface[v] > m->end_interface[v] ||
+	      m->end_interface[v] > m->n_interfaces ||
+	      !*fab_machine_vertex_name(m, v, name));
 	if (!v)
 		return;
-	if (p >= v || !(m->capacity_mbps[v] > 0) || m->first_node[v] < m->first_node[p] ||
-	    m->end_node[v] > m->end_node[p] ||
-	    m->first_interface[v] < m->first_interface[p] ||
-	    m->end_interface[v] > m->end_interface[p])
-		abort();
+	NEVER(p >= v || !(m->capacity_mbps[v] > 0) ||
+	      m->first_node[v] < m->first_node[p] || m->end_node[v] > m->end_node[p] ||
+	      m->first_interface[v] < m->first_interface[p] ||
+	      m->end_interface[v] > m->end_interface[p]);
 }
 
 static void check(const struct fab_machine *m)
 {
-	if (!m->n_nodes || !m->n_servers || m->n_interfaces < m->n_servers ||
-	    m->parent[0] != FAB_NONE || m->end_node[0] != m->n_nodes ||
-	    m->end_interface[0] != m->n_interfaces)
-		abort();
+	NEVER(!m->n_nodes || !m->n_servers || m->n_interfaces < m->n_servers ||
+	      m->parent[0] != FAB_NONE || m->end_node[0] != m->n_nodes ||
+	      m->end_interface[0] != m->n_interfaces);
 	for (uint32_t v = 0; v < m->n_vertices; v++)
 		check_vertex(m, v);
 	for (uint32_t i = 0; i < m->n_nodes; i++)
-		if (m->first_node[m->node_vertex[i]] != i ||
-		    m->end_node[m->node_vertex[i]] != i + 1)
-			abort();
+		NEVER(m->first_node[m->node_vertex[i]] != i ||
+		      m->end_node[m->node_vertex[i]] != i + 1);
 	for (uint32_t i = 0; i < m->n_interfaces; i++)
-		if (m->first_interface[m->interface_vertex[i]] != i ||
-		    m->interface_server[i] >= m->n_servers)
-			abort();
+		NEVER(m->first_interface[m->interface_vertex[i]] != i ||
+		      m->interface_server[i] >= m->n_servers);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -22,15 +22,14 @@ static void try_chosen(const struct fab_machine *m, const struct fab_chosen *cho
 	FAB_AUTO(fab_batch_fini) struct fab_batch all;
 
 	limited.limits = *limits;
-	if (fab_batch_parse(m, "first:8", &all, ERR))
-		abort();
+	NEVER(fab_batch_parse(m, "first:8", &all, ERR));
 	problem.batch = &all;
 	if (is_refused(fab_mapping_choose(chosen, &choice, ERR)) ||
 	    choice.engine->needs_loaded)
 		return;
 	problem.argument = choice.argument;
-	if (choice.engine->map(&problem, of, ERR) || fab_mapping_verify(m, &all, of, ERR))
-		abort();
+	NEVER(choice.engine->map(&problem, of, ERR) ||
+	      fab_mapping_verify(m, &all, of, ERR));
 }
 
 static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
@@ -54,16 +53,13 @@ static void try_file(const struct fab_machine *m, const char *text, size_t n)
 	if (is_refused_at(fab_mapping_read(m, "input", text, n, of, ERR)))
 		return;
 	for (uint32_t i = 0; i < m->n_nodes; i++)
-		if (of[i] != FAB_NONE && of[i] >= m->n_interfaces)
-			abort();
+		NEVER(of[i] != FAB_NONE && of[i] >= m->n_interfaces);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static struct fab_machine *m;
+	struct fab_machine *m = fuzz_small_machine();
 
-	if (!m)
-		m = fuzz_small_machine();
 	if (n && *bytes & 1)
 		try_names(m, (const char *)bytes + 1, n - 1);
 	else if (n)

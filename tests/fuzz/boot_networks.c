@@ -12,9 +12,8 @@ static void check_networks(const struct fab_subnets *s)
 	for (size_t i = 0; i < s->of.n; i++) {
 		const struct fab_subnet *net = &s->of.v[i];
 
-		if (fab_subnets_find(s, net->net.first) != net ||
-		    (*net->gateway && fab_subnets_find(s, net->gateway) != net))
-			abort();
+		NEVER(fab_subnets_find(s, net->net.first) != net ||
+		      (*net->gateway && fab_subnets_find(s, net->gateway) != net));
 	}
 }
 
@@ -27,24 +26,20 @@ static void check_host(const struct fab_subnets *s,
 	const char *ip = !a ? "" : is_ip6 ? a->ip6 : a->ip;
 
 	if (!of || of[id] == FAB_NONE) {
-		if (*ip)
-			abort();
+		NEVER(*ip);
 		return;
 	}
-	if (fab_is_host_name(name) && (fab_subnets_find(s, ip) != &s->of.v[of[id]] ||
-				       !strcmp(ip, s->of.v[of[id]].gateway)))
-		abort();
+	NEVER(fab_is_host_name(name) && (fab_subnets_find(s, ip) != &s->of.v[of[id]] ||
+					 !strcmp(ip, s->of.v[of[id]].gateway)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static struct fab_machine *m;
+	struct fab_machine *m = fuzz_small_machine();
 	FAB_AUTO(fab_subnets_fini) struct fab_subnets s = {0};
 	struct fab_host_addresses *given, *plan;
 	char name[256];
 
-	if (!m)
-		m = fuzz_small_machine();
 	if (is_refused_at(fab_subnets_read(m, "input", (const char *)bytes, n, &s, ERR)))
 		return 0;
 	check_networks(&s);

@@ -69,17 +69,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		struct fab_builder *b = fab_builder_new();
 
 		*err.text = '\0';
-		if ((k ? fab_cabling_topo_read : fab_cabling_csv_read)(b, "input", text,
-								       n, &err) &&
-		    !*err.text)
-			abort();
+		NEVER((k ? fab_cabling_topo_read : fab_cabling_csv_read)(b, "input", text,
+									 n, &err) &&
+		      !*err.text);
 		fab_builder_free(b);
 	}
 	if (!fab_netlists_parse(&all, "input", text, n, &err) &&
 	    !fab_netlist_get(&all, "T", "leaf1=R, leaf2=12x", &list, &err) && list)
 		for (uint32_t i = 0; i < list->n_ports; i++)
-			if (list->ports[i].end.chip >= list->n_chips)
-				abort();
+			NEVER(list->ports[i].end.chip >= list->n_chips);
 	fab_netlists_fini(&all);
 	if (!fab_source_parse("input", bytes, n, NULL, &f, &err)) {
 		plan_of(f);

@@ -19,15 +19,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 						 (const char *)bytes + 1, n - 1, &m,
 						 ERR)))
 		return 0;
-	if (!m.of.n)
-		abort();
+	NEVER(!m.of.n);
 	for (size_t i = 0; i < m.of.n; i++) {
 		const struct fab_timed_message *c = &m.of.v[i];
 
-		if (c->from >= ends.n || c->to >= ends.n || c->from == c->to ||
-		    !c->bytes || c->bytes > FAB_TIMED_BYTES_MAX ||
-		    c->time > FAB_TIMED_TIME_MAX)
-			abort();
+		NEVER(c->from >= ends.n || c->to >= ends.n || c->from == c->to ||
+		      !c->bytes || c->bytes > FAB_TIMED_BYTES_MAX ||
+		      c->time > FAB_TIMED_TIME_MAX);
 	}
 	free(m.of.v);
 	return 0;

@@ -13,16 +13,14 @@
 static void expect_sound(const struct fab_fabric *f)
 {
 	for (uint32_t i = 0; i < f->n_warnings; i++)
-		if (strcmp(f->warnings[i].code, "duplicate-guid") != 0)
-			abort();
+		NEVER(strcmp(f->warnings[i].code, "duplicate-guid") != 0);
 	for (uint32_t c = 0; c < f->n_cables; c++) {
 		uint32_t a = f->cable_a[c], b = f->cable_b[c];
 
-		if (f->port_cable[a] != c || f->port_cable[b] != c ||
-		    f->port_node[a] == f->port_node[b] ||
-		    f->port_num[a] > f->node_n_ports[f->port_node[a]] ||
-		    f->port_num[b] > f->node_n_ports[f->port_node[b]])
-			abort();
+		NEVER(f->port_cable[a] != c || f->port_cable[b] != c ||
+		      f->port_node[a] == f->port_node[b] ||
+		      f->port_num[a] > f->node_n_ports[f->port_node[a]] ||
+		      f->port_num[b] > f->node_n_ports[f->port_node[b]]);
 	}
 }
 
@@ -37,10 +35,8 @@ static void remove_each(const struct fab_fabric *f)
 			f, r, (struct fab_socket){f->port_node[port], f->port_num[port]});
 		char *text = fab_format("remove %s", end);
 		struct fab_editor *e = fab_editor_new(f);
-		struct fab_err err;
 
-		if (fab_editor_add(e, text, strlen(text), &err))
-			abort();
+		NEVER(fab_editor_add(e, text, strlen(text), ERR));
 		fab_editor_free(e);
 		free(text);
 		free(end);
@@ -52,7 +48,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct fab_fabric *f, *out = NULL;
 	struct fab_editor *e;
-	struct fab_err err = {""};
 	const char *text = (const char *)bytes + 1;
 	int rc;
 
@@ -60,19 +55,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		return 0;
 	f = fuzz_small_fabric();
 	e = fab_editor_new(f);
-	rc = bytes[0] == 'F' ? fab_editor_add_lines(e, "plan", text, n - 1, &err)
-			     : fab_editor_add(e, text, n - 1, &err);
-	if (rc ? !*err.text : !fab_editor_count(e))
-		abort();
-	rc = fab_editor_finish(e, NULL, &out, &err);
+	rc = bytes[0] == 'F' ? fab_editor_add_lines(e, "plan", text, n - 1, ERR)
+			     : fab_editor_add(e, text, n - 1, ERR);
+	NEVER(rc ? !*fuzz_err.text : !fab_editor_count(e));
+	rc = fab_editor_finish(e, NULL, &out, ERR);
 	if (!rc) {
 		expect_sound(out);
 		remove_each(out);
 		fab_fabric_free(out);
-	} else if (!*err.text) {
+	} else if (!*fuzz_err.text) {
 		abort();
 	}
 	fab_editor_free(e);
-	fab_fabric_free(f);
 	return 0;
 }

@@ -2,13 +2,9 @@
 /* For the target engines: what is drawn from an input, and what is tried on a fabric. */
 #pragma once
 
-#include "base/err.h"
 #include "fabric/fabric.h"
+#include "fuzz.h"
 #include "unicast/routes.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FUZZ_CHOICES = 64 };
 
@@ -31,27 +27,6 @@ static inline uint32_t fuzz_below(struct fuzz_draw *d, uint32_t n)
 	if (n > 256)
 		value = value << 8 | fuzz_byte(d);
 	return n ? value % n : 0;
-}
-
-/* What must hold; else what it was that did not, and the end. */
-static inline void fuzz_must(bool holds, const char *what, const char *who)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "%s: %s\n", who, what);
-	abort();
-}
-
-/* Was it refused? Then with a sentence. */
-static inline bool fuzz_refused(int rc, const struct fab_err *err, const char *who)
-{
-	fuzz_must(!rc || *err->text, "refused without a word", who);
-	return rc != 0;
-}
-
-static inline void fuzz_sound(int rc, const struct fab_err *err, const char *who)
-{
-	fuzz_must(!rc, err->text, who);
 }
 
 /* The fabric of an input, a text in any format or made by its bytes, if it is small: to

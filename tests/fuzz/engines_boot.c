@@ -23,7 +23,6 @@ static struct fab_machine *draw_machine(const struct fab_fabric *f, struct fuzz_
 					      .n = 1 + fuzz_below(d, SERVERS_MAX),
 					      .default_mbps = 1000};
 	struct fab_machine *m = NULL;
-	struct fab_err err = {""};
 
 	if (!f->n_hosts)
 		return NULL;
@@ -35,21 +34,20 @@ static struct fab_machine *draw_machine(const struct fab_fabric *f, struct fuzz_
 			 f->node_guid[adapter]);
 		patterns[i] = text[i];
 	}
-	if (fuzz_refused(fab_machine_of_fabric(f, &servers, &m, &err), &err, "machine"))
+	if (is_refused(fab_machine_of_fabric(f, &servers, &m, ERR)))
 		return NULL;
 	return m;
 }
 
 /* Is every node on one piece with what it boots from? */
 static void check_pieces(const struct fab_machine *m, const uint32_t *piece,
-			 const uint32_t *interface_of, const char *who)
+			 const uint32_t *interface_of)
 {
 	for (uint32_t i = 0; i < m->n_nodes; i++) {
 		uint32_t from = m->interface_port[interface_of[i]];
 
-		fuzz_must(piece[fab_port_switch(m->fabric, from)] ==
-				  piece[fab_port_switch(m->fabric, m->node_port[i])],
-			  "a server that the node cannot reach", who);
+		MUST(piece[fab_port_switch(m->fabric, from)] ==
+		     piece[fab_port_switch(m->fabric, m->node_port[i])]);
 	}
 }
 
@@ -60,22 +58,20 @@ static void configure(const struct fab_machine *m, const struct fab_batch *batch
 	struct fab_ip_network four, six;
 	const struct fab_boot_site site = {.kernel = "http://{server}/vmlinuz",
 					   .subnets = &subnets};
-	struct fab_err err = {""};
 	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
-	fuzz_sound(fab_ip_network_parse("10.0.0.0/8", &four, &err), &err, "network");
-	fuzz_sound(fab_ip_network_parse("fd00::/64", &six, &err), &err, "network");
+	OK(fab_ip_network_parse("10.0.0.0/8", &four, ERR));
+	OK(fab_ip_network_parse("fd00::/64", &six, ERR));
 	fab_subnets_add(&subnets, NULL, &four);
 	fab_subnets_add(&subnets, NULL, &six);
 	for (int format = 0; format < FAB_BOOT_TEMPLATE; format++) {
 		FAB_AUTO(fab_boot_written_fini) struct fab_boot_written written;
 
-		fuzz_refused(fab_export_boot(&(struct fab_boot_target){.out = out},
-					     (enum fab_boot_format)format, m, batch,
-					     interface_of, &site, &written, &err),
-			     &err, "configuration");
+		is_refused(fab_export_boot(&(struct fab_boot_target){.out = out},
+					   (enum fab_boot_format)format, m, batch,
+					   interface_of, &site, &written, ERR));
 	}
 	fclose(out);
 }
@@ -86,32 +82,26 @@ static bool is_about(double a, double b)
 }
 
 static void measure(const struct fab_machine *m, const struct fab_batch *batch,
-		    const uint32_t *interface_of, const char *who)
+		    const uint32_t *interface_of)
 {
 	const struct fab_transfer_options options = {.image_bytes = 1000000,
 						     .n_files = 2};
 	FAB_AUTO(fab_relay_fini) struct fab_relay relay = {0};
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
 	struct fab_share share;
-	struct fab_err err = {""};
 
-	fuzz_sound(fab_share_of(m, batch, interface_of, &share, &err), &err, who);
-	fuzz_must(is_about(share.bandwidth_mbps,
-			   fab_share_slowest_brute(m, batch, interface_of)),
-		  "another slowest node", who);
-	fuzz_must(share.bandwidth_mbps <=
-			  fab_mapping_upper_bound_mbps(m, batch) * (1 + 1.0 / ROUNDING),
-		  "better than the bound", who);
-	fuzz_sound(fab_transfer_run(m, batch, interface_of, &options, &t, &err), &err,
-		   who);
-	fuzz_must(t.first_s <= t.median_s && t.median_s <= t.last_s, "times out of order",
-		  who);
+	OK(fab_share_of(m, batch, interface_of, &share, ERR));
+	MUST(is_about(share.bandwidth_mbps,
+		      fab_share_slowest_brute(m, batch, interface_of)));
+	MUST(share.bandwidth_mbps <=
+	     fab_mapping_upper_bound_mbps(m, batch) * (1 + 1.0 / ROUNDING));
+	OK(fab_transfer_run(m, batch, interface_of, &options, &t, ERR));
+	MUST(t.first_s <= t.median_s && t.median_s <= t.last_s);
 	for (int way = FAB_RELAY_CHAIN; way <= FAB_RELAY_DOUBLING; way++) {
 		fab_relay_fini(&relay);
-		fuzz_must(fab_relay_best(m, batch, (enum fab_relay_way)way, 8, 1,
-					 &relay) >= 0 &&
-				  relay.n == batch->n,
-			  "a node without the image", who);
+		MUST(fab_relay_best(m, batch, (enum fab_relay_way)way, 8, 1, &relay) >=
+			     0 &&
+		     relay.n == batch->n);
 	}
 }
 
@@ -121,17 +111,16 @@ static void map_all(const struct fab_machine *m, const struct fab_batch *batch)
 	FAB_AUTOFREE uint32_t *piece = fuzz_pieces(m->fabric);
 	struct fab_mapping_problem problem = {
 		.m = m, .batch = batch, .argument = 2, .seed = 1};
-	struct fab_err err = {""};
 
 	for (size_t i = 0; i < fab_mapping_n_engines; i++) {
 		const struct fab_mapping_engine *e = &fab_mapping_engines[i];
 
-		if (e->needs_loaded ||
-		    fuzz_refused(e->map(&problem, of, &err), &err, e->form))
+		fuzz_who = e->form;
+		if (e->needs_loaded || is_refused(e->map(&problem, of, ERR)))
 			continue;
-		fuzz_sound(fab_mapping_verify(m, batch, of, &err), &err, e->form);
-		check_pieces(m, piece, of, e->form);
-		measure(m, batch, of, e->form);
+		OK(fab_mapping_verify(m, batch, of, ERR));
+		check_pieces(m, piece, of);
+		measure(m, batch, of);
 		configure(m, batch, of);
 	}
 }
@@ -144,16 +133,13 @@ static void advise(const struct fab_machine *m, const struct fab_batch *batch)
 	struct fab_machine limited = *m;
 	struct fab_mapping_problem problem = {.m = &limited, .batch = batch};
 	struct fab_servers_needed needed;
-	struct fab_err err = {""};
 	uint32_t n;
 
 	limited.limits = (struct fab_limits){.disk_mbps = 900, .connections = 2};
 	needed = fab_advice_servers(&limited, batch, &options, 0.01);
-	fuzz_must(needed.n - needed.n_new <= needed.n_up, "more servers than there are",
-		  "advice");
-	fuzz_sound(fab_advice_raise(&problem, &options, advice, &n, &err), &err,
-		   "advice");
-	fuzz_must(n <= FAB_ADVICE_MAX, "more levels than there are", "advice");
+	MUST(needed.n - needed.n_new <= needed.n_up);
+	OK(fab_advice_raise(&problem, &options, advice, &n, ERR));
+	MUST(n <= FAB_ADVICE_MAX);
 }
 
 static void boot(struct fab_machine *m, struct fuzz_draw *d)
@@ -161,26 +147,22 @@ static void boot(struct fab_machine *m, struct fuzz_draw *d)
 	static const char *const specs[] = {"all", "first:1", "first:3"};
 	struct fab_batch *batches = NULL;
 	FAB_AUTO(fab_batch_fini) struct fab_batch batch = {0};
-	struct fab_err err = {""};
 	uint32_t n = 0;
 	char name[256];
 
-	if (fuzz_refused(fab_batch_parse(m, specs[fuzz_below(d, 3)], &batch, &err), &err,
-			 "batch"))
+	if (is_refused(fab_batch_parse(m, specs[fuzz_below(d, 3)], &batch, ERR)))
 		return;
 	map_all(m, &batch);
 	advise(m, &batch);
-	if (!fuzz_refused(fab_batch_sweep(m, NULL, 1, &batches, &n, &err), &err,
-			  "sweep")) {
+	if (!is_refused(fab_batch_sweep(m, NULL, 1, &batches, &n, ERR))) {
 		for (uint32_t i = 0; i < n; i++)
 			fab_batch_fini(&batches[i]);
 		free(batches);
 	}
 	fab_machine_server_name(m, fuzz_below(d, m->n_servers), name);
 	if (m->n_servers > 1 &&
-	    !fuzz_refused(fab_machine_find(m, FAB_MACHINE_SERVERS, name,
-					   m->server_is_down, NULL, &err),
-			  &err, "failed server"))
+	    !is_refused(fab_machine_find(m, FAB_MACHINE_SERVERS, name, m->server_is_down,
+					 NULL, ERR)))
 		map_all(m, &batch);
 }
 

@@ -34,16 +34,6 @@ static const char *const specs[] = {
 	"gen:kfat:dims=2x2x2,hosts=2,planes=3",
 };
 
-/* What remains of an input. */
-struct rest {
-	const uint8_t *at, *end;
-};
-
-static uint32_t take(struct rest *r)
-{
-	return r->at < r->end ? *r->at++ : 0;
-}
-
 struct maker {
 	struct fab_builder *b;
 	uint32_t n_switches;
@@ -75,14 +65,14 @@ static uint32_t add(struct maker *m, enum fab_node_kind kind, uint32_t i,
 }
 
 /* An adapter with a cable to one switch, or to two. */
-static void add_adapter(struct maker *m, struct rest *r, uint32_t i, bool has_lids)
+static void add_adapter(struct maker *m, struct fuzz_input *r, uint32_t i, bool has_lids)
 {
 	static const char *const names[][2] = {
 		{"n", " HCA-1"},
 		{"h", " mlx5_0"},
 		{"ib ", ""},
 		{"Mellanox Technologies Aggregation Node", ""}};
-	uint32_t first = take(r), second = take(r);
+	uint32_t first = fuzz_next(r), second = fuzz_next(r);
 	bool is_aggregation = first >= 240;
 	uint32_t name = is_aggregation ? 3 : second % 3;
 	uint32_t node = add(m, is_aggregation ? FAB_AGGREGATION : FAB_ADAPTER, 256 + i,
@@ -103,12 +93,12 @@ static void add_adapter(struct maker *m, struct rest *r, uint32_t i, bool has_li
 }
 
 /* From nothing. The second byte: are there LIDs, for all or most. */
-static void make(struct maker *m, struct rest *r)
+static void make(struct maker *m, struct fuzz_input *r)
 {
-	uint32_t lids = take(r), n_adapters;
+	uint32_t lids = fuzz_next(r), n_adapters;
 
-	m->n_switches = 1 + take(r) % MADE_SWITCHES_MAX;
-	n_adapters = take(r) % (MADE_ADAPTERS_MAX + 1);
+	m->n_switches = 1 + fuzz_next(r) % MADE_SWITCHES_MAX;
+	n_adapters = fuzz_next(r) % (MADE_ADAPTERS_MAX + 1);
 	for (uint32_t s = 0; s < m->n_switches; s++) {
 		add(m, FAB_SWITCH, s, lids & 64 ? "MF0;leaf" : "s",
 		    lids & 64 ? ":MQM8700/U1" : "");
@@ -121,14 +111,14 @@ static void make(struct maker *m, struct rest *r)
 }
 
 /* A generated one, node by node, without the cables that bytes name. */
-static void copy(struct maker *m, struct rest *r, const struct fab_fabric *f)
+static void copy(struct maker *m, struct fuzz_input *r, const struct fab_fabric *f)
 {
-	uint32_t n_lost = take(r) % 8;
+	uint32_t n_lost = fuzz_next(r) % 8;
 	FAB_AUTOFREE bool *is_lost = FAB_NEW0(f->n_cables, bool);
 
 	m->n_switches = f->n_switches;
 	for (uint32_t i = 0; i < n_lost; i++)
-		is_lost[take(r) % f->n_cables] = true;
+		is_lost[fuzz_next(r) % f->n_cables] = true;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		uint32_t p = f->node_first_port[i];
 		struct fab_node_spec spec = {
@@ -158,59 +148,49 @@ static void copy(struct maker *m, struct rest *r, const struct fab_fabric *f)
 static struct fab_fabric *read_again(struct fab_fabric *f)
 {
 	struct fab_fabric *again = NULL;
-	struct fab_err err = {""};
 	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
-	fuzz_sound(fab_export_ibnetdiscover(out, f, &err), &err, "dump");
+	OK(fab_export_ibnetdiscover(out, f, ERR));
 	fclose(out);
-	fuzz_sound(fab_source_parse("dump", text, n, NULL, &again, &err), &err, "dump");
-	fuzz_must(fab_fabric_fingerprint(f) == fab_fabric_fingerprint(again),
-		  "another fabric", "dump");
+	OK(fab_source_parse("dump", text, n, NULL, &again, ERR));
+	MUST(fab_fabric_fingerprint(f) == fab_fabric_fingerprint(again));
 	fab_fabric_free(f);
 	return again;
 }
 
-static struct fab_fabric *finish(struct maker *m, struct rest *r)
+static struct fab_fabric *finish(struct maker *m, struct fuzz_input *r)
 {
 	struct fab_fabric *f = NULL;
-	struct fab_err err = {""};
 
-	while (r->at + 1 < r->end) {
-		uint32_t u = take(r), v = take(r);
+	while (r->n > 1) {
+		uint32_t u = fuzz_next(r), v = fuzz_next(r);
 
 		cable_switches(m, u % m->n_switches, v % m->n_switches,
 			       u >= 240 ? FAB_EDR : FAB_HDR);
 	}
-	if (fuzz_refused(fab_builder_finish(m->b, "fuzz", "generated", NULL, &f, &err),
-			 &err, "builder"))
+	if (is_refused(fab_builder_finish(m->b, "fuzz", "generated", NULL, &f, ERR)))
 		return NULL;
 	return read_again(f);
 }
 
 static struct fab_fabric *fabric_of(const uint8_t *bytes, size_t n)
 {
-	struct rest r = {bytes, bytes + n};
-	uint32_t kind = take(&r);
+	struct fuzz_input r = {bytes, n};
+	uint32_t kind = fuzz_next(&r);
 	struct maker m = {.n_switches = 0};
 	struct fab_fabric *f = NULL;
-	struct fab_err err = {""};
 
 	if (kind >= 128)
-		return fab_source_parse("input", r.at, (size_t)(r.end - r.at), NULL, &f,
-					&err)
-			       ? NULL
-			       : f;
+		return fab_source_parse("input", r.bytes, r.n, NULL, &f, ERR) ? NULL : f;
 	if (n > 1000)
 		return NULL;
 	m.b = fab_builder_new();
 	if (kind < 64) {
 		make(&m, &r);
 	} else {
-		fuzz_sound(
-			fab_source_open(specs[kind % FAB_COUNT(specs)], NULL, &f, &err),
-			&err, "generator");
+		OK(fab_source_open(specs[kind % FAB_COUNT(specs)], NULL, &f, ERR));
 		copy(&m, &r, f);
 		fab_fabric_free(f);
 	}

@@ -68,9 +68,8 @@ static void check_pieces(const struct fab_fabric *f, const struct fab_groups *g,
 {
 	for (uint32_t i = 0; i < g->n; i++)
 		for (uint64_t m = g->first[i]; m < g->first[i + 1]; m++)
-			fuzz_must(piece[fab_port_switch(f, g->member[m])] ==
-					  piece[g->sw[g->sw_first[i]]],
-				  "a group over two planes", fab_group_name(g, i));
+			MUST(piece[fab_port_switch(f, g->member[m])] ==
+			     piece[g->sw[g->sw_first[i]]]);
 }
 
 /* NULL: there are none. */
@@ -80,16 +79,13 @@ static struct fab_groups *draw_groups(const struct fab_fabric *f, struct fuzz_dr
 	uint32_t how = fuzz_byte(d);
 	FAB_AUTOFREE uint32_t *piece = fuzz_pieces(f);
 	struct fab_groups *groups = NULL;
-	struct fab_err err = {""};
 
 	if (how < 128)
 		add_groups(f, d, b, piece);
-	else if (fuzz_refused(fab_groups_add_pattern(
-				      b, patterns[how % FAB_COUNT(patterns)], 1, &err),
-			      &err, "pattern"))
+	else if (is_refused(fab_groups_add_pattern(b, patterns[how % FAB_COUNT(patterns)],
+						   1, ERR)))
 		add_groups(f, d, b, piece);
-	if (!fuzz_refused(fab_groups_builder_finish(b, how & 1, &groups, &err), &err,
-			  "groups"))
+	if (!is_refused(fab_groups_builder_finish(b, how & 1, &groups, ERR)))
 		check_pieces(f, groups, piece);
 	return groups;
 }
@@ -101,30 +97,26 @@ static void write_and_read(const struct fab_mcast_problem *problem,
 	FAB_AUTOFREE uint16_t *mlid = FAB_NEW(problem->groups->n, uint16_t);
 	struct fab_loaded loaded;
 	struct fab_mft *mft;
-	struct fab_err err = {""};
 	char *text = NULL;
-	bool is_refused;
+	bool refused;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
-	fuzz_sound(fab_groups_give_mlids(problem->groups, mlid, &err), &err, "mlids");
-	is_refused = fuzz_refused(fab_export_mcfdbs(out, problem, r, mlid, &err), &err,
-				  "mcfdbs");
+	OK(fab_groups_give_mlids(problem->groups, mlid, ERR));
+	refused = is_refused(fab_export_mcfdbs(out, problem, r, mlid, ERR));
 	fclose(out);
-	if (n && !is_refused) {
-		fuzz_sound(fab_mcfdbs_read(problem->f, "t", text, n, false, &mft, &err),
-			   &err, "mcfdbs");
+	if (n && !refused) {
+		OK(fab_mcfdbs_read(problem->f, "t", text, n, false, &mft, ERR));
 		fab_loaded_of(problem->f, problem->groups, mlid, mft, NULL, &loaded);
-		fuzz_must(!loaded.n_broken, "a broken tree is written", r->engine->name);
-		fuzz_must(!memcmp(loaded.load, r->load,
-				  problem->f->n_switch_links * sizeof(*r->load)),
-			  "tables of other loads", r->engine->name);
+		MUST(!loaded.n_broken);
+		MUST(!memcmp(loaded.load, r->load,
+			     problem->f->n_switch_links * sizeof(*r->load)));
 		fab_loaded_fini(&loaded);
 		fab_mft_free(mft);
 	}
 	free(text);
 	out = open_memstream(&text, &n);
-	fuzz_sound(fab_export_trees(out, problem, r, &err), &err, "trees");
+	OK(fab_export_trees(out, problem, r, ERR));
 	fclose(out);
 	free(text);
 }
@@ -136,23 +128,20 @@ static void route_all(const struct fab_mcast_problem *problem,
 	const struct fab_mcast_options work = {.n_threads = 1};
 	uint32_t bound = fab_mcast_lower_bound(problem);
 	struct fab_bound dual;
-	struct fab_err err = {""};
 	double seconds;
 
 	fab_mcast_dual_bound(problem, &work, 1000000, &dual);
 	bound = dual.value > bound ? dual.value : bound;
 	fab_bound_fini(&dual);
-	fuzz_sound(fab_mcast_route(problem, fab_mcast_engines, fab_mcast_n_engines,
-				   options, results, &seconds, &err),
-		   &err, "route");
+	OK(fab_mcast_route(problem, fab_mcast_engines, fab_mcast_n_engines, options,
+			   results, &seconds, ERR));
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
 		struct fab_efi efi;
 
-		fuzz_sound(fab_mcast_verify(problem, &results[i], &err), &err,
-			   results[i].engine->name);
+		fuzz_who = results[i].engine->name;
+		OK(fab_mcast_verify(problem, &results[i], ERR));
 		fab_efi_of(problem, &results[i], &efi);
-		fuzz_must(bound <= efi.max, "better than the bound",
-			  results[i].engine->name);
+		MUST(bound <= efi.max);
 		if (writes)
 			write_and_read(problem, &results[i]);
 		fab_mcast_result_fini(&results[i]);
@@ -165,11 +154,9 @@ static void share(const struct fab_mcast_problem *problem,
 {
 	struct fab_mcast_problem shared = *problem;
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
-	struct fab_err err = {""};
 
-	if (fuzz_refused(
-		    fab_groups_share(problem->f, problem->groups, n_mlids, &groups, &err),
-		    &err, "share"))
+	if (is_refused(
+		    fab_groups_share(problem->f, problem->groups, n_mlids, &groups, ERR)))
 		return;
 	shared.groups = groups;
 	route_all(&shared, options, false);
@@ -187,14 +174,12 @@ static void replay(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 	const struct fab_mcast_engine *engine =
 		fab_mcast_engines[fuzz_below(d, (uint32_t)fab_mcast_n_engines)];
 	struct fab_events *events = NULL;
-	struct fab_err err = {""};
 
-	if (fuzz_refused(fab_events_generate(
-				 problem->f,
-				 "random:groups=8,size=2-3,gap=1us,skew=2us,hold=4us,"
-				 "loss=0.2,retry=1us",
-				 fuzz_byte(d), &events, &err),
-			 &err, "events"))
+	if (is_refused(fab_events_generate(
+		    problem->f,
+		    "random:groups=8,size=2-3,gap=1us,skew=2us,hold=4us,"
+		    "loss=0.2,retry=1us",
+		    fuzz_byte(d), &events, ERR)))
 		return;
 	for (int how = FAB_LIFECYCLE_BATCHED; how < FAB_LIFECYCLE_N_BEHAVIOURS; how++) {
 		const struct fab_lifecycle_options options = {
@@ -209,8 +194,7 @@ static void replay(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 		struct fab_lifecycle_outcome outcome;
 
 		fab_lifecycle_replay(events, &options, &router, &outcome);
-		fuzz_must(outcome.alive <= events->groups->n, "more alive than there are",
-			  "events");
+		MUST(outcome.alive <= events->groups->n);
 		fab_live_free(live);
 	}
 	fab_events_free(events);
@@ -248,13 +232,10 @@ static void weigh(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 	FAB_AUTOFREE double *demand = FAB_NEW((size_t)problem->groups->n + 1, double);
 	double last[] = {HUGE_VAL, HUGE_VAL};
 	struct fab_weights *weights;
-	struct fab_err err = {""};
 
 	for (uint32_t g = 0; g < problem->groups->n; g++)
 		demand[g] = draw_demand(d, kind, g);
-	fuzz_sound(fab_weights_new(problem->f, problem->groups, demand, false, &weights,
-				   &err),
-		   &err, "weights");
+	OK(fab_weights_new(problem->f, problem->groups, demand, false, &weights, ERR));
 	weighted.weights = kind == 5 ? NULL : weights; /* and without demands */
 	if (weighted.weights)
 		options.load_bound = fab_mcast_load_bound(&weighted);
@@ -262,24 +243,21 @@ static void weigh(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 		struct fab_mcast_result results[2];
 		double seconds, level[2];
 
-		fuzz_sound(fab_mcast_route(&weighted, engines, 2, &options, results,
-					   &seconds, &err),
-			   &err, "route by demands");
+		OK(fab_mcast_route(&weighted, engines, 2, &options, results, &seconds,
+				   ERR));
 		for (int i = 0; i < 2; i++) {
 			struct fab_efi efi;
 
-			fuzz_sound(fab_mcast_verify(&weighted, &results[i], &err), &err,
-				   engines[i]->name);
+			fuzz_who = engines[i]->name;
+			OK(fab_mcast_verify(&weighted, &results[i], ERR));
 			fab_efi_of(&weighted, &results[i], &efi);
 			level[i] = weighted.weights ? efi.max_load : efi.max;
-			fuzz_must(options.load_bound <= level[i] * (1 + 1e-9),
-				  "less than the bound", engines[i]->name);
-			fuzz_must(level[i] <= last[i] * (1 + 1e-9),
-				  "worse with height slack", engines[i]->name);
+			MUST(options.load_bound <= level[i] * (1 + 1e-9));
+			MUST(level[i] <= last[i] * (1 + 1e-9));
 			last[i] = level[i];
 			fab_mcast_result_fini(&results[i]);
 		}
-		fuzz_must(level[1] <= level[0] * (1 + 1e-9), "above balanced", "optimal");
+		MUST(level[1] <= level[0] * (1 + 1e-9));
 	}
 	fab_weights_free(weights);
 }
@@ -290,9 +268,8 @@ void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d)
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = draw_groups(f, d);
 	struct fab_mcast_problem problem = {.f = f, .groups = groups};
 	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
-	struct fab_err err = {""};
 
-	fuzz_sound(fab_dist_new(f, 1, &dist, &err), &err, "distances");
+	OK(fab_dist_new(f, 1, &dist, ERR));
 	problem.dist = dist;
 	options.root_ties = (enum fab_root_ties)fuzz_below(d, 2);
 	if (groups) {

@@ -28,16 +28,15 @@ static void look(const struct fab_fabric *f)
 	char text[128];
 
 	fab_shape_text(summary->shape, text, sizeof(text));
-	fuzz_must(*text, "a shape without words", "summary");
-	fuzz_must(check->n_problems <= check->n_findings, "more problems than findings",
-		  "check");
-	fuzz_must(has_twins(f) || !diff->n_changes, "differs from itself", "diff");
+	MUST(*text);
+	MUST(check->n_problems <= check->n_findings);
+	MUST(has_twins(f) || !diff->n_changes);
 	fab_diff_free(diff);
 	cause = fab_causes(f, check->findings, check->n_findings, &check->arena,
 			   &n_causes);
 	for (uint32_t k = 0; k < n_causes; k++)
 		n_explained += cause[k].n;
-	fuzz_must(n_explained == check->n_findings, "causes of all findings", "check");
+	MUST(n_explained == check->n_findings);
 	fab_check_free(check);
 	fab_summary_free(summary);
 }
@@ -56,21 +55,17 @@ static bool has_adapters_only(const struct fab_fabric *f)
 static void write_subnet(const struct fab_fabric *f)
 {
 	struct fab_fabric *again = NULL;
-	struct fab_err err = {""};
 	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
 
-	bool is_refused =
-		fuzz_refused(fab_export_subnet_lst(out, f, &err), &err, "subnet-lst");
+	bool refused = is_refused(fab_export_subnet_lst(out, f, ERR));
 
 	fclose(out);
-	fuzz_must(is_refused == (has_twins(f) || has_adapters_only(f)),
-		  "refused for another reason", "subnet-lst");
-	if (!is_refused && f->n_cables) {
-		fuzz_sound(fab_source_parse("subnet", text, n, NULL, &again, &err), &err,
-			   "subnet-lst");
-		fuzz_must(again->n_cables == f->n_cables, "other cables", "subnet-lst");
+	MUST(refused == (has_twins(f) || has_adapters_only(f)));
+	if (!refused && f->n_cables) {
+		OK(fab_source_parse("subnet", text, n, NULL, &again, ERR));
+		MUST(again->n_cables == f->n_cables);
 		fab_fabric_free(again);
 	}
 }
@@ -78,7 +73,6 @@ static void write_subnet(const struct fab_fabric *f)
 void fuzz_topo(const struct fab_fabric *f)
 {
 	const struct fab_dot_options all = {.without_hosts = false};
-	struct fab_err err = {""};
 	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
@@ -86,9 +80,9 @@ void fuzz_topo(const struct fab_fabric *f)
 	look(f);
 	write_subnet(f);
 	fab_export_dot(out, f, &all);
-	fuzz_refused(fab_export_slurm(out, f, NULL, &err), &err, "slurm");
-	fuzz_refused(fab_export_slurm_yaml(out, f, NULL, &err), &err, "slurm-yaml");
-	fuzz_refused(fab_export_slurm_block(out, f, NULL, &err), &err, "slurm-block");
+	is_refused(fab_export_slurm(out, f, NULL, ERR));
+	is_refused(fab_export_slurm_yaml(out, f, NULL, ERR));
+	is_refused(fab_export_slurm_block(out, f, NULL, ERR));
 	fclose(out);
-	fuzz_must(n > 0, "nothing is drawn", "dot");
+	MUST(n > 0);
 }

@@ -26,11 +26,11 @@ static void check_hops(const struct fab_fabric *f, const struct fab_trace *t,
 	for (size_t i = 0; i < t->hops.n; i++) {
 		const struct fab_trace_hop *hop = &t->hops.v[i];
 
-		fuzz_must(f->port_node[hop->out] == at, "a gap", "trace");
-		fuzz_must(fab_port_peer(f, hop->out) == hop->in, "no cable", "trace");
+		MUST(f->port_node[hop->out] == at);
+		MUST(fab_port_peer(f, hop->out) == hop->in);
 		at = f->port_node[hop->in];
 	}
-	fuzz_must(t->stopped || at == f->port_node[to], "arrives elsewhere", "trace");
+	MUST(t->stopped || at == f->port_node[to]);
 }
 
 /* Follow the path to one LID of a port; does it arrive? Then its cables are used. */
@@ -39,12 +39,11 @@ static bool follow(const struct fab_routes *r, uint32_t from, uint32_t to,
 {
 	const struct fab_fabric *f = r->f;
 	struct fab_endpoint ends[2];
-	struct fab_err err = {""};
 	FAB_AUTO(fab_trace_fini) struct fab_trace trace;
 	bool arrives;
 
-	fuzz_sound(fab_trace_end_of(f, from, &ends[0], &err), &err, "trace");
-	fuzz_sound(fab_trace_end_of(f, to, &ends[1], &err), &err, "trace");
+	OK(fab_trace_end_of(f, from, &ends[0], ERR));
+	OK(fab_trace_end_of(f, to, &ends[1], ERR));
 	ends[1].lid = (uint16_t)(offset ? f->port_lid[to] + offset : 0);
 	fab_trace_init(&trace, r, &ends[0], &ends[1]);
 	check_hops(f, &trace, from, to);
@@ -85,14 +84,10 @@ static void check_users(const struct fab_routes *r, const uint64_t *uses)
 				senders += use[i].sends[h];
 				receivers += use[i].receives[h];
 			}
-			fuzz_must(use[i].pairs == uses[use[i].from],
-				  "other pairs than their paths", "users");
-			fuzz_must(senders == use[i].n_senders &&
-					  receivers == use[i].n_receivers,
-				  "other hosts than are marked", "users");
-			fuzz_must(!use[i].pairs == !senders &&
-					  !use[i].pairs == !receivers,
-				  "pairs of nobody", "users");
+			MUST(use[i].pairs == uses[use[i].from]);
+			MUST(senders == use[i].n_senders &&
+			     receivers == use[i].n_receivers);
+			MUST(!use[i].pairs == !senders && !use[i].pairs == !receivers);
 		}
 		fab_cable_use_fini(use);
 	}
@@ -116,12 +111,11 @@ void fuzz_trace(const struct fab_routes *r)
 	uint64_t n_arrive;
 	FAB_AUTOFREE uint64_t *uses = FAB_NEW0(r->f->n_ports, uint64_t);
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
-	struct fab_err err = {""};
 
 	if (has_nameless_lids(r->f))
 		return;
 	n_arrive = follow_all(r, uses);
 	check_users(r, uses);
-	fuzz_sound(fab_analyse(r, &options, &j, &err), &err, "trace");
-	fuzz_must(n_arrive == j.connected, "pairs that are not connected", "trace");
+	OK(fab_analyse(r, &options, &j, ERR));
+	MUST(n_arrive == j.connected);
 }

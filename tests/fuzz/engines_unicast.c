@@ -31,52 +31,48 @@ static struct fab_faults *draw_faults(const struct fab_fabric *f, struct fuzz_dr
 	return faults;
 }
 
-static void check_analysis(const struct fab_analysis *j, const char *who)
+static void check_analysis(const struct fab_analysis *j)
 {
 	uint64_t hops = 0;
 
 	for (size_t i = 0; i < FAB_COUNT(j->hops); i++)
 		hops += j->hops[i];
-	fuzz_must(j->connected + j->unreachable == j->pairs, "pairs are lost", who);
-	fuzz_must(j->connected <= j->connected_in_graph,
-		  "connected pairs that the graph does not connect", who);
-	fuzz_must(j->connected_in_graph <= j->pairs, "more pairs than there are", who);
-	fuzz_must(j->minimal <= j->connected, "more shortest paths than paths", who);
-	fuzz_must(hops == j->connected, "hops of other pairs", who);
-	fuzz_must(j->deadlock_free == !j->cycle.n, "a loop that is not shown", who);
-	fuzz_must(j->deadlock_free == !j->cycle_channels, "channels of no loop", who);
-	fuzz_must(j->pairs_on_cycles <= j->connected, "more pairs on loops", who);
+	MUST(j->connected + j->unreachable == j->pairs);
+	MUST(j->connected <= j->connected_in_graph);
+	MUST(j->connected_in_graph <= j->pairs);
+	MUST(j->minimal <= j->connected);
+	MUST(hops == j->connected);
+	MUST(j->deadlock_free == !j->cycle.n);
+	MUST(j->deadlock_free == !j->cycle_channels);
+	MUST(j->pairs_on_cycles <= j->connected);
 }
 
 /* By all kinds of ends, and a second time. */
-static void analyse(const struct fab_routes *r, const char *who)
+static void analyse(const struct fab_routes *r)
 {
 	for (int ends = FAB_ENDS_LEAVES; ends <= FAB_ENDS_ALL; ends++) {
 		const struct fab_analysis_options options = {
 			.ends = (enum fab_ends)ends, .with_load = true, .n_threads = 1};
 		FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
-		struct fab_err err = {""};
 
-		fuzz_sound(fab_analyse(r, &options, &j, &err), &err, who);
-		check_analysis(&j, who);
-		fuzz_sound(fab_unicast_verify(r, (enum fab_ends)ends, &j, &err), &err,
-			   who);
+		OK(fab_analyse(r, &options, &j, ERR));
+		check_analysis(&j);
+		OK(fab_unicast_verify(r, (enum fab_ends)ends, &j, ERR));
 	}
 }
 
 typedef int write_fn(FILE *out, const struct fab_routes *r, struct fab_err *err);
 
 /* As a file in memory; NULL: refused. */
-static char *written(write_fn *write, const struct fab_routes *r, const char *who)
+static char *written(write_fn *write, const struct fab_routes *r)
 {
-	struct fab_err err = {""};
 	char *text = NULL;
 	size_t n;
 	FILE *out = open_memstream(&text, &n);
-	int rc = write(out, r, &err);
+	int rc = write(out, r, ERR);
 
 	fclose(out);
-	if (!fuzz_refused(rc, &err, who))
+	if (!is_refused(rc))
 		return text;
 	free(text);
 	return NULL;
@@ -87,9 +83,8 @@ static struct fab_analysis analyse_hosts(const struct fab_routes *r)
 	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
 						     .n_threads = 1};
 	struct fab_analysis j;
-	struct fab_err err = {""};
 
-	fuzz_sound(fab_analyse(r, &options, &j, &err), &err, "hosts");
+	OK(fab_analyse(r, &options, &j, ERR));
 	return j;
 }
 
@@ -100,20 +95,14 @@ static void compare(const struct fab_routes *ours, const struct fab_fabric *f,
 {
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis want = analyse_hosts(ours), got;
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
-	fuzz_sound(fab_routes_from_lfts(f, faults, "tables", tables, strlen(tables), &r,
-					&err),
-		   &err, "read back");
-	fuzz_sound(fab_routes_add_path_sl(r, "sls", sls, strlen(sls), &err), &err,
-		   "read back");
-	fuzz_sound(fab_routes_add_sl2vl(r, "lanes", lanes, strlen(lanes), &err), &err,
-		   "read back");
+	OK(fab_routes_from_lfts(f, faults, "tables", tables, strlen(tables), &r, ERR));
+	OK(fab_routes_add_path_sl(r, "sls", sls, strlen(sls), ERR));
+	OK(fab_routes_add_sl2vl(r, "lanes", lanes, strlen(lanes), ERR));
 	got = analyse_hosts(r);
-	fuzz_must(got.connected == want.connected, "connects other pairs", "read back");
-	fuzz_must(got.deadlock_free == want.deadlock_free, "another verdict",
-		  "read back");
-	fuzz_must(got.max_hops == want.max_hops, "other hops", "read back");
+	MUST(got.connected == want.connected);
+	MUST(got.deadlock_free == want.deadlock_free);
+	MUST(got.max_hops == want.max_hops);
 }
 
 /* What is left of the fabric, as a file and read again; NULL: nothing. */
@@ -121,32 +110,31 @@ static struct fab_fabric *left_over(const struct fab_routes *r)
 {
 	struct fab_fabric *again = NULL;
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *left = NULL;
-	struct fab_err err = {""};
 	FAB_AUTOFREE char *text = NULL;
 	size_t n;
 	FILE *out;
 
-	if (fuzz_refused(fab_fabric_without(r->f, r->faults, &left, &err), &err, "left"))
+	if (is_refused(fab_fabric_without(r->f, r->faults, &left, ERR)))
 		return NULL;
 	out = open_memstream(&text, &n);
-	if (fuzz_refused(fab_export_subnet_lst(out, left, &err), &err, "left")) {
+	if (is_refused(fab_export_subnet_lst(out, left, ERR))) {
 		fclose(out);
 		return NULL;
 	}
 	fclose(out);
-	fuzz_sound(fab_source_parse("left", text, n, NULL, &again, &err), &err, "left");
+	OK(fab_source_parse("left", text, n, NULL, &again, ERR));
 	return again;
 }
 
 static void write_and_read(const struct fab_routes *r)
 {
-	FAB_AUTOFREE char *lfts = written(fab_export_lfts, r, "lfts");
-	FAB_AUTOFREE char *fdbs = written(fab_export_fdbs, r, "fdbs");
-	FAB_AUTOFREE char *sls = written(fab_export_path_sl, r, "path-sl");
-	FAB_AUTOFREE char *lanes = written(fab_export_sl2vl, r, "sl2vl");
+	FAB_AUTOFREE char *lfts = written(fab_export_lfts, r);
+	FAB_AUTOFREE char *fdbs = written(fab_export_fdbs, r);
+	FAB_AUTOFREE char *sls = written(fab_export_path_sl, r);
+	FAB_AUTOFREE char *lanes = written(fab_export_sl2vl, r);
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *left = left_over(r);
 
-	fuzz_must(!lfts == !fdbs, "one is written, one is not", "tables");
+	MUST(!lfts == !fdbs);
 	/* without a live cable there is no table */
 	if (left && lfts && sls && lanes) {
 		compare(r, r->f, r->faults, lfts, sls, lanes);
@@ -160,18 +148,15 @@ static void send(const struct fab_routes *r, const struct fab_kfat *k)
 	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {r->f, k, &ends, 1};
 	struct fab_flow_load load;
-	struct fab_err err = {""};
 	uint32_t *to = NULL;
 
 	fab_flow_ends_init(&ends, r->f, r->faults ? r->faults->switch_is_dead : NULL,
 			   r->faults ? r->faults->cable_is_dead : NULL);
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		if (fuzz_refused(fab_permutation_make(specs[i], &problem, &to, &err),
-				 &err, "permutation"))
+		if (is_refused(fab_permutation_make(specs[i], &problem, &to, ERR)))
 			continue;
 		fab_permutation_load(r, &ends, to, &load);
-		fuzz_must(load.lost <= load.flows && load.max <= load.flows,
-			  "more than all", "permutation");
+		MUST(load.lost <= load.flows && load.max <= load.flows);
 		free(to);
 	}
 }
@@ -191,34 +176,29 @@ static void ask(const struct fab_unicast_problem *problem,
 	struct fab_losses losses = {.of = {.n = 0}};
 	struct fab_reliability reliability;
 	struct fab_local_reroute reroute;
-	struct fab_err err = {""};
 
-	if (!fuzz_refused(fab_losses_rank(problem, routes_anew ? engine : NULL, r,
-					  &options, &losses, &err),
-			  &err, "losses"))
+	if (!is_refused(fab_losses_rank(problem, routes_anew ? engine : NULL, r, &options,
+					&losses, ERR)))
 		free(losses.of.v);
 	send(r, problem->kfat);
 	if (!problem->kfat)
 		return;
-	fuzz_refused(fab_local_reroute_all(problem->kfat, problem->faults,
-					   FAB_REROUTE_LISTS, 1, 1, &reroute, &err),
-		     &err, "dodge");
+	is_refused(fab_local_reroute_all(problem->kfat, problem->faults,
+					 FAB_REROUTE_LISTS, 1, 1, &reroute, ERR));
 	if (!problem->faults->named.n)
-		fuzz_refused(fab_reliability_try(&trials, 1, &reliability, &err), &err,
-			     "reliability");
+		is_refused(fab_reliability_try(&trials, 1, &reliability, ERR));
 }
 
 static void route(const struct fab_unicast_problem *problem,
 		  const struct fab_unicast_engine *engine, bool is_asked, bool anew)
 {
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
-	if (fuzz_refused(fab_unicast_fits(engine, problem, &err), &err, "fits") ||
-	    fuzz_refused(fab_unicast_route(engine, problem, &r, &err), &err,
-			 engine->name))
+	fuzz_who = engine->name;
+	if (is_refused(fab_unicast_fits(engine, problem, ERR)) ||
+	    is_refused(fab_unicast_route(engine, problem, &r, ERR)))
 		return;
-	analyse(r, engine->name);
+	analyse(r);
 	if (is_asked) {
 		write_and_read(r);
 		ask(problem, engine, r, anew);
@@ -232,10 +212,9 @@ static void trace(const struct fab_unicast_problem *problem,
 	const struct fab_unicast_problem whole = {
 		.f = problem->f, .kfat = problem->kfat, .max_vls = 2, .n_threads = 1};
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
-	struct fab_err err = {""};
 
-	if (fuzz_refused(fab_unicast_fits(engine, &whole, &err), &err, "fits") ||
-	    fuzz_refused(fab_unicast_route(engine, &whole, &r, &err), &err, engine->name))
+	if (is_refused(fab_unicast_fits(engine, &whole, ERR)) ||
+	    is_refused(fab_unicast_route(engine, &whole, &r, ERR)))
 		return;
 	fuzz_trace(r);
 }
@@ -245,10 +224,9 @@ void fuzz_unicast(const struct fab_fabric *f, struct fuzz_draw *d)
 	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = draw_faults(f, d);
 	struct fab_unicast_problem problem = {.f = f, .faults = faults, .n_threads = 1};
 	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *k = NULL;
-	struct fab_err err = {""};
 	uint32_t asked = fuzz_below(d, (uint32_t)fab_unicast_n_engines);
 
-	if (!fuzz_refused(fab_kfat_recognize(f, &k, &err), &err, "kfat"))
+	if (!is_refused(fab_kfat_recognize(f, &k, ERR)))
 		problem.kfat = k;
 	problem.max_vls = 1 + fuzz_below(d, 4);
 	for (size_t i = 0; i < fab_unicast_n_engines; i++)

@@ -20,21 +20,18 @@ enum { SEED = 1 };
 static void check_written(const struct fab_fabric *f, const struct fab_events *e)
 {
 	struct fab_events *again;
-	struct fab_err err = {""};
 	FAB_AUTOFREE char *text = NULL;
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
 
-	if (fab_export_events(out, f, e, NULL))
-		abort();
+	NEVER(fab_export_events(out, f, e, NULL));
 	fclose(out);
-	if (fab_events_read(f, NULL, "again", text, n, &again, &err) || again->n != e->n)
-		abort();
+	NEVER(fab_events_read(f, NULL, "again", text, n, &again, ERR) ||
+	      again->n != e->n);
 	for (size_t i = 0; i < e->n; i++)
-		if (again->v[i].time_ns != e->v[i].time_ns ||
-		    again->v[i].count != e->v[i].count ||
-		    again->v[i].is_lost != e->v[i].is_lost)
-			abort();
+		NEVER(again->v[i].time_ns != e->v[i].time_ns ||
+		      again->v[i].count != e->v[i].count ||
+		      again->v[i].is_lost != e->v[i].is_lost);
 	fab_events_free(again);
 }
 
@@ -44,14 +41,12 @@ static void check_events(const struct fab_events *e)
 	for (size_t i = 0; i < e->n; i++) {
 		const struct fab_event *v = &e->v[i];
 
-		if ((i && v->time_ns < v[-1].time_ns) || v->group >= e->groups->n ||
-		    v->seat < e->groups->first[v->group] ||
-		    v->seat >= e->groups->first[v->group + 1] ||
-		    v->is_leave == (v->count != 0))
-			abort();
+		NEVER((i && v->time_ns < v[-1].time_ns) || v->group >= e->groups->n ||
+		      v->seat < e->groups->first[v->group] ||
+		      v->seat >= e->groups->first[v->group + 1] ||
+		      v->is_leave == (v->count != 0));
 	}
-	if (!e->n)
-		abort();
+	NEVER(!e->n);
 }
 
 static uint64_t route(void *live, uint32_t group, const fab_port_id *member, uint32_t n)
@@ -78,17 +73,14 @@ static void replay(const struct fab_fabric *f, const struct fab_dist *dist,
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *alive = NULL;
 
 	fab_lifecycle_replay(e, &options, &router, &out);
-	if (fab_live_result(live, e->groups, &alive, &result, NULL) ||
-	    out.alive != (alive ? alive->n : 0))
-		abort();
+	NEVER(fab_live_result(live, e->groups, &alive, &result, NULL) ||
+	      out.alive != (alive ? alive->n : 0));
 	if (alive) {
 		struct fab_mcast_problem problem = {f, dist, alive};
 
-		if (fab_mcast_verify(&problem, &result, NULL))
-			abort();
+		NEVER(fab_mcast_verify(&problem, &result, NULL));
 	}
-	if (out.lost + out.repeated + out.refused > e->n)
-		abort();
+	NEVER(out.lost + out.repeated + out.refused > e->n);
 	fab_live_free(live);
 }
 
@@ -122,8 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (!f) {
 		f = fuzz_small_fabric();
-		if (fab_dist_new(f, 1, &dist, NULL))
-			abort();
+		NEVER(fab_dist_new(f, 1, &dist, NULL));
 	}
 	if (n)
 		try_one(f, dist, bytes[0], bytes + 1, n - 1);

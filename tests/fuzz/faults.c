@@ -25,46 +25,41 @@ static int make_file(const uint8_t *bytes, size_t n, char *path, size_t size)
 {
 	int fd = memfd_create("fuzz", 0);
 
-	if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
-		abort();
+	NEVER(fd < 0 || write(fd, bytes, n) != (ssize_t)n);
 	snprintf(path, size, "/dev/fd/%d", fd);
 	return fd;
 }
 
 static void try_faults(const uint8_t *bytes, size_t n)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = fuzz_small_fabric();
+	struct fab_fabric *f = fuzz_small_fabric();
 	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
 	char path[32];
 	int fd = make_file(bytes, n, path, sizeof(path));
 
 	(void)is_refused(fab_faults_add_file(faults, path, ERR));
-	if (faults->named.n > (size_t)f->n_switches + f->n_cables)
-		abort();
+	NEVER(faults->named.n > (size_t)f->n_switches + f->n_cables);
 	fab_faults_clear(faults);
 	for (uint32_t c = 0; c < f->n_cables; c++)
-		if (faults->cable_is_dead[c])
-			abort();
+		NEVER(faults->cable_is_dead[c]);
 	close(fd);
 }
 
 static void try_flows(const uint8_t *bytes, size_t n)
 {
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = fuzz_small_fabric();
+	struct fab_fabric *f = fuzz_small_fabric();
 	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 1};
-	struct fab_err err = {""};
 	char path[32], spec[40];
 	int fd = make_file(bytes, n, path, sizeof(path));
 	FAB_AUTOFREE uint32_t *to = NULL;
 
 	snprintf(spec, sizeof(spec), "file:%s", path);
 	fab_flow_ends_init(&ends, f, NULL, NULL);
-	if (!fab_permutation_make(spec, &problem, &to, &err)) {
+	if (!fab_permutation_make(spec, &problem, &to, ERR)) {
 		for (uint32_t i = 0; i < ends.n; i++)
-			if (to[i] != FAB_NONE && to[i] >= ends.n)
-				abort();
-	} else if (!*err.text) {
+			NEVER(to[i] != FAB_NONE && to[i] >= ends.n);
+	} else if (!*fuzz_err.text) {
 		abort();
 	}
 	close(fd);
@@ -116,20 +111,16 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 	bool is_ours = engine == &fab_unicast_vtftr_ib;
 	FAB_AUTO(fab_routes_free_at) struct fab_routes *r = NULL;
 	FAB_AUTO(fab_analysis_fini) struct fab_analysis j = {0};
-	struct fab_err err = {""};
 
 	if (is_refused(fab_unicast_route(engine, problem, &r, ERR)))
 		return;
-	if (fab_analyse(r, &options, &j, &err) ||
-	    fab_unicast_verify(r, FAB_ENDS_LEAVES, &j, &err))
-		abort();
-	if ((is_ours || engine == &fab_unicast_xy || engine == &fab_unicast_vtftr) &&
-	    !j.deadlock_free)
-		abort();
-	if (is_ours && !r->note &&
-	    (j.connected != j.connected_in_graph || j.minimal != j.connected ||
-	     j.vls > problem->max_vls))
-		abort();
+	NEVER(fab_analyse(r, &options, &j, ERR) ||
+	      fab_unicast_verify(r, FAB_ENDS_LEAVES, &j, ERR));
+	NEVER((is_ours || engine == &fab_unicast_xy || engine == &fab_unicast_vtftr) &&
+	      !j.deadlock_free);
+	NEVER(is_ours && !r->note &&
+	      (j.connected != j.connected_in_graph || j.minimal != j.connected ||
+	       j.vls > problem->max_vls));
 }
 
 static void try_fabric(const uint8_t *bytes, size_t n)

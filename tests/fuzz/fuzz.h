@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,17 +23,57 @@ static inline struct fab_err *fuzz_err_empty(void)
 	return &fuzz_err;
 }
 
+/* What is being tried, for reports. */
+static const char *fuzz_who = "";
+
+static inline void fuzz_broken(const char *file, int line, const char *what)
+{
+	fprintf(stderr, "%s:%d: %s: %s (%s)\n", file, line, fuzz_who, what,
+		fuzz_err.text);
+	abort();
+}
+
+/* What must, and what must never hold; else where it was that it did not, and the end. */
+#define MUST(holds) ((holds) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #holds))
+#define NEVER(holds) (!(holds) ? (void)0 : fuzz_broken(__FILE__, __LINE__, "not " #holds))
+/* The call, with ERR, gives 0. */
+#define OK(call) MUST(!(call))
+
 /* Was the call, with ERR, refused? Then with a sentence; `_at`: that names the input. */
 static inline bool is_refused(int rc)
 {
-	if (rc && !*fuzz_err.text)
-		abort();
+	NEVER(rc && !*fuzz_err.text);
 	return rc != 0;
 }
 
 static inline bool is_refused_at(int rc)
 {
-	if (rc && strncmp(fuzz_err.text, "input:", 6) != 0)
-		abort();
+	NEVER(rc && strncmp(fuzz_err.text, "input:", 6) != 0);
 	return rc != 0;
 }
+
+/* Bytes of an input that are read one by one; 0 where there are none left. */
+struct fuzz_input {
+	const uint8_t *bytes;
+	size_t n;
+};
+
+static inline uint8_t fuzz_next(struct fuzz_input *in)
+{
+	if (!in->n)
+		return 0;
+	in->n--;
+	return *in->bytes++;
+}
+
+/* The text that the call writes to the file `out`, on the heap. */
+#define TEXT_BY(out, call)                                                               \
+	__extension__({                                                                  \
+		char *text_ = NULL;                                                      \
+		size_t size_;                                                            \
+		FILE *out = open_memstream(&text_, &size_);                              \
+                                                                                         \
+		call;                                                                    \
+		fclose(out);                                                             \
+		text_;                                                                   \
+	})

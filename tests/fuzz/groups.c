@@ -17,23 +17,19 @@ static void check_group(const struct fab_fabric *f, const struct fab_groups *g,
 {
 	uint64_t seen = 0, listed = 0;
 
-	if (!fab_group_size(g, i) || !fab_group_n_switches(g, i) || g->same_as[i] > i)
-		abort();
+	NEVER(!fab_group_size(g, i) || !fab_group_n_switches(g, i) || g->same_as[i] > i);
 	for (uint64_t m = g->first[i]; m < g->first[i + 1]; m++) {
 		uint32_t sw = fab_port_switch(f, g->member[m]);
 
-		if (f->n_ports > 64 || sw >= 64 || seen >> g->member[m] & 1)
-			abort();
+		NEVER(f->n_ports > 64 || sw >= 64 || seen >> g->member[m] & 1);
 		seen |= (uint64_t)1 << g->member[m];
 		listed |= (uint64_t)1 << sw;
 	}
 	for (uint64_t s = g->sw_first[i]; s < g->sw_first[i + 1]; s++) {
-		if (!(listed >> g->sw[s] & 1))
-			abort();
+		NEVER(!(listed >> g->sw[s] & 1));
 		listed &= ~((uint64_t)1 << g->sw[s]);
 	}
-	if (listed)
-		abort();
+	NEVER(listed);
 }
 
 /* Frees the builder. */
@@ -44,8 +40,7 @@ static void finish(const struct fab_fabric *f, struct fab_groups_builder *b,
 
 	if (is_refused(fab_groups_builder_finish(b, skip_empty, &g, ERR)))
 		return;
-	if (!g->n)
-		abort();
+	NEVER(!g->n);
 	for (uint32_t i = 0; i < g->n; i++)
 		check_group(f, g, i);
 }
@@ -75,10 +70,8 @@ static void try_one(const struct fab_fabric *f, uint8_t how, const uint8_t *byte
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static struct fab_fabric *f;
+	struct fab_fabric *f = fuzz_small_fabric();
 
-	if (!f)
-		f = fuzz_small_fabric();
 	if (n)
 		try_one(f, bytes[0], bytes + 1, n - 1);
 	return 0;

@@ -11,11 +11,11 @@
 /* Nothing in an address can end a word or a line. */
 static void check(const struct fab_host_address *e)
 {
-	if ((*e->mac && strlen(e->mac) != 17) ||
-	    strspn(e->mac, "0123456789abcdef:") != strlen(e->mac) ||
-	    strspn(e->ip, "0123456789.") != strlen(e->ip) || strlen(e->ip) > 15 ||
-	    strspn(e->ip6, "0123456789abcdef:.") != strlen(e->ip6) || strlen(e->ip6) > 45)
-		abort();
+	NEVER((*e->mac && strlen(e->mac) != 17) ||
+	      strspn(e->mac, "0123456789abcdef:") != strlen(e->mac) ||
+	      strspn(e->ip, "0123456789.") != strlen(e->ip) || strlen(e->ip) > 15 ||
+	      strspn(e->ip6, "0123456789abcdef:.") != strlen(e->ip6) ||
+	      strlen(e->ip6) > 45);
 }
 
 /* What is written has a line a node, but in formats of lists and of JSON. */
@@ -28,8 +28,7 @@ static void export_all(const struct fab_machine *m,
 					   .params = "quiet"};
 	FAB_AUTO(fab_batch_fini) struct fab_batch batch;
 
-	if (fab_batch_parse(m, "first:3", &batch, NULL))
-		abort();
+	NEVER(fab_batch_parse(m, "first:3", &batch, NULL));
 	for (int format = 0; format < FAB_BOOT_TEMPLATE; format++) {
 		FAB_AUTO(fab_boot_written_fini) struct fab_boot_written written;
 		struct fab_err err = {""};
@@ -44,20 +43,17 @@ static void export_all(const struct fab_machine *m,
 		fclose(out);
 		for (size_t i = 0; i < n; i++)
 			lines += text[i] == '\n';
-		if (rc ? n || !*err.text : lines < (is_list ? 1 : batch.n))
-			abort();
+		NEVER(rc ? n || !*err.text : lines < (is_list ? 1 : batch.n));
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static struct fab_machine *m;
+	struct fab_machine *m = fuzz_small_machine();
 	struct fab_host_addresses *addresses = NULL;
 	char *rest, *word;
 	FAB_AUTOFREE char *copy = NULL;
 
-	if (!m)
-		m = fuzz_small_machine();
 	if (is_refused_at(fab_host_addresses_read("input", (const char *)bytes, n,
 						  &addresses, ERR)))
 		return 0;
@@ -66,8 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		const struct fab_host_address *e =
 			fab_host_addresses_find(addresses, word);
 
-		if (e && !fab_is_host_name(word))
-			abort();
+		NEVER(e && !fab_is_host_name(word));
 		if (e)
 			check(e);
 	}

@@ -17,25 +17,12 @@
 
 enum { SWITCHES = 6, ADAPTERS = 12, GROUPS = 5, MEMBERS = 6, STEPS = 60 };
 
-struct input {
-	const uint8_t *bytes;
-	size_t n;
-};
-
 struct subnet {
 	struct fab_keeper *k;
 	struct fab_plan *plan; /* made some events ago; NULL */
 	uint32_t n_members[GROUPS];
 	uint64_t member[GROUPS][MEMBERS];
 };
-
-static uint8_t next(struct input *in)
-{
-	if (!in->n)
-		return 0;
-	in->n--;
-	return *in->bytes++;
-}
 
 static uint32_t node(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid)
 {
@@ -71,8 +58,7 @@ static struct fab_fabric *fabric_of(uint32_t pulled)
 			fab_builder_add_cable(b, a, 1, sw[i / 2], (uint16_t)(20 + i % 2),
 					      4, FAB_HDR);
 	}
-	if (fab_builder_finish(b, "fuzz", "generated", NULL, &f, NULL))
-		abort();
+	NEVER(fab_builder_finish(b, "fuzz", "generated", NULL, &f, NULL));
 	return f;
 }
 
@@ -119,12 +105,10 @@ static void check_tree(const struct subnet *s, uint32_t g, uint32_t *load)
 			n_met++;
 		}
 	}
-	if (n_met != t.n_edges + 1 || t.n_members != count_different(s, g))
-		abort();
+	NEVER(n_met != t.n_edges + 1 || t.n_members != count_different(s, g));
 	for (uint32_t m = 0; m < t.n_members; m++)
-		if (!is_member(s, g, f->port_guid[t.member[m]]) ||
-		    !is_met[fab_port_switch(f, t.member[m])])
-			abort();
+		NEVER(!is_member(s, g, f->port_guid[t.member[m]]) ||
+		      !is_met[fab_port_switch(f, t.member[m])]);
 	for (uint32_t e = 0; e < t.n_edges; e++)
 		load[t.cable[e]]++;
 }
@@ -136,24 +120,22 @@ static void check(const struct subnet *s)
 
 	for (uint32_t g = 0; g < GROUPS; g++)
 		if (fab_keeper_tree(s->k, g).root != FAB_NONE) {
-			if (!f)
-				abort();
+			NEVER(!f);
 			check_tree(s, g, load);
 		}
 	for (uint32_t c = 0; f && c < f->n_switch_links; c++)
 		most = load[c] > most ? load[c] : most;
-	if (fab_keeper_max_efi(s->k) != most)
-		abort();
+	NEVER(fab_keeper_max_efi(s->k) != most);
 }
 
-static void renew(struct subnet *s, struct input *in)
+static void renew(struct subnet *s, struct fuzz_input *in)
 {
 	struct fab_membership m = {.n = GROUPS};
 	uint64_t first[GROUPS + 1] = {0}, guid[GROUPS * MEMBERS];
 	struct fab_keeper_counts counts;
-	uint32_t pulled = next(in), n = 0;
+	uint32_t pulled = fuzz_next(in), n = 0;
 
-	pulled |= (uint32_t)next(in) << 8 | (uint32_t)next(in) << 16;
+	pulled |= (uint32_t)fuzz_next(in) << 8 | (uint32_t)fuzz_next(in) << 16;
 	for (uint32_t g = 0; g < GROUPS; g++) {
 		for (uint32_t i = 0; i < s->n_members[g]; i++)
 			guid[first[g] + i] = s->member[g][i];
@@ -161,72 +143,64 @@ static void renew(struct subnet *s, struct input *in)
 	}
 	m.first = first;
 	m.guid = guid;
-	if (fab_keeper_renew(s->k, fabric_of(pulled), &m, &counts, NULL))
-		abort();
+	NEVER(fab_keeper_renew(s->k, fabric_of(pulled), &m, &counts, NULL));
 	for (uint32_t g = 0; g < GROUPS; g++)
 		n += fab_keeper_tree(s->k, g).root != FAB_NONE;
-	if (counts.kept + counts.routed != n)
-		abort();
+	NEVER(counts.kept + counts.routed != n);
 }
 
 /* A group gets other members, some of them twice, some of them unknown. */
-static void change(struct subnet *s, struct input *in)
+static void change(struct subnet *s, struct fuzz_input *in)
 {
-	uint32_t g = next(in) % GROUPS;
-	struct fab_err err = {""};
+	uint32_t g = fuzz_next(in) % GROUPS;
 	bool has_tree;
 	int rc;
 
-	s->n_members[g] = next(in) % (MEMBERS + 1);
+	s->n_members[g] = fuzz_next(in) % (MEMBERS + 1);
 	for (uint32_t i = 0; i < s->n_members[g]; i++)
-		s->member[g][i] = 0x100u + next(in) % (ADAPTERS + 1);
-	rc = fab_keeper_route(s->k, g, s->member[g], s->n_members[g], false, &err);
+		s->member[g][i] = 0x100u + fuzz_next(in) % (ADAPTERS + 1);
+	rc = fab_keeper_route(s->k, g, s->member[g], s->n_members[g], false, ERR);
 	has_tree = fab_keeper_tree(s->k, g).root != FAB_NONE;
-	if (rc < 0 ? (rc != -ENOENT && rc != -EHOSTUNREACH && rc != -ENXIO) ||
-			     !*err.text || has_tree
-		   : has_tree != (count_different(s, g) > 1))
-		abort();
-	if (rc >= 0 &&
-	    fab_keeper_route(s->k, g, s->member[g], s->n_members[g], false, NULL) != 0)
-		abort();
+	NEVER(rc < 0 ? (rc != -ENOENT && rc != -EHOSTUNREACH && rc != -ENXIO) ||
+			       !*fuzz_err.text || has_tree
+		     : has_tree != (count_different(s, g) > 1));
+	NEVER(rc >= 0 &&
+	      fab_keeper_route(s->k, g, s->member[g], s->n_members[g], false, NULL) != 0);
 }
 
 /* Solve the plan that was made, which may be outdated, and take it over. */
-static void take(struct subnet *s, struct input *in)
+static void take(struct subnet *s, struct fuzz_input *in)
 {
 	const struct fab_mcast_engine *engine =
-		fab_mcast_engines[next(in) % fab_mcast_n_engines];
-	bool is_move = next(in) % 4;
-	const struct fab_plan_options options = {.engine = is_move ? NULL : engine,
-						 .max_moved = is_move ? next(in) % GROUPS
-								      : UINT32_MAX,
-						 .time_limit_ms = 1000};
+		fab_mcast_engines[fuzz_next(in) % fab_mcast_n_engines];
+	bool is_move = fuzz_next(in) % 4;
+	const struct fab_plan_options options = {
+		.engine = is_move ? NULL : engine,
+		.max_moved = is_move ? fuzz_next(in) % GROUPS : UINT32_MAX,
+		.time_limit_ms = 1000};
 	struct fab_plan_result r;
 	uint32_t moved[GROUPS], n;
 
 	if (!s->plan)
 		return;
-	if (fab_plan_solve(s->plan, &options, &r, NULL) || r.n_moved > GROUPS ||
-	    r.n_moved > options.max_moved || r.after > r.before ||
-	    (r.after < r.bound && r.after < r.before))
-		abort();
+	NEVER(fab_plan_solve(s->plan, &options, &r, NULL) || r.n_moved > GROUPS ||
+	      r.n_moved > options.max_moved || r.after > r.before ||
+	      (r.after < r.bound && r.after < r.before));
 	n = fab_keeper_take(s->k, s->plan, moved);
-	if (n > r.n_moved)
-		abort();
+	NEVER(n > r.n_moved);
 	for (uint32_t i = 0; i < n; i++)
-		if (moved[i] >= GROUPS)
-			abort();
+		NEVER(moved[i] >= GROUPS);
 	fab_plan_free(s->plan);
 	s->plan = NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct input in = {bytes, n};
+	struct fuzz_input in = {bytes, n};
 	struct subnet s = {.k = fab_keeper_new(GROUPS)};
 
 	for (int i = 0; i < STEPS && in.n; i++) {
-		switch (next(&in) % 6) {
+		switch (fuzz_next(&in) % 6) {
 		case 0:
 			renew(&s, &in);
 			break;
@@ -238,7 +212,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 			take(&s, &in);
 			break;
 		case 3:
-			if (next(&in) % 8 == 0)
+			if (fuzz_next(&in) % 8 == 0)
 				fab_keeper_clear(s.k);
 			break;
 		default:

@@ -12,15 +12,12 @@
 static void try_params(const char *text, size_t n)
 {
 	struct fab_launch_params p;
-	struct fab_err err = {""};
 
 	fab_launch_params_init(&p);
-	if (fab_launch_params_read(&p, "input", text, n, &err) &&
-	    strncmp(err.text, "input:", 6) != 0)
-		abort();
+	NEVER(fab_launch_params_read(&p, "input", text, n, ERR) &&
+	      strncmp(fuzz_err.text, "input:", 6) != 0);
 	for (size_t i = 0; i < FAB_N_LAUNCH_CONSTANTS; i++)
-		if (p.of[i].origin >= FAB_N_ORIGINS)
-			abort();
+		NEVER(p.of[i].origin >= FAB_N_ORIGINS);
 }
 
 /* The count is what is encoded. */
@@ -36,8 +33,7 @@ static void try_keys(const char *bytes, size_t n)
 			size_t size;
 
 			free(fab_size_encode(&puts, &layouts[i], 127, 2, &size));
-			if (size != fab_size_node(&puts, &layouts[i], 127, 2))
-				abort();
+			NEVER(size != fab_size_node(&puts, &layouts[i], 127, 2));
 		}
 	}
 	free(puts.of.v);

@@ -63,19 +63,16 @@ static void analyse(const struct fab_routes *r)
 
 static void check(const struct fab_routes *r)
 {
-	if (r->n_columns > 0xbfff)
-		abort();
+	NEVER(r->n_columns > 0xbfff);
 	for (uint32_t c = 0; c < r->n_columns; c++) {
-		if (r->column_switch[c] >= r->f->n_switches ||
-		    r->column_port[c] >= r->f->n_ports ||
-		    (c && r->column_lid[c] <= r->column_lid[c - 1]))
-			abort();
+		NEVER(r->column_switch[c] >= r->f->n_switches ||
+		      r->column_port[c] >= r->f->n_ports ||
+		      (c && r->column_lid[c] <= r->column_lid[c - 1]));
 		for (uint32_t s = 0; s < r->f->n_switches; s++) {
 			uint16_t next = r->next[(size_t)c * r->f->n_switches + s];
 
-			if (next < FAB_ARC_BROKEN &&
-			    next >= r->f->arc_first[s + 1] - r->f->arc_first[s])
-				abort();
+			NEVER(next < FAB_ARC_BROKEN &&
+			      next >= r->f->arc_first[s + 1] - r->f->arc_first[s]);
 		}
 	}
 	analyse(r);
@@ -89,12 +86,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	bool is_sls = n && *text == 'S', is_lanes = n && *text == 'V';
 	int rc;
 
-	if (!f && fab_source_parse("f", fabric, sizeof(fabric) - 1, NULL, &f, NULL))
-		abort();
+	NEVER(!f && fab_source_parse("f", fabric, sizeof(fabric) - 1, NULL, &f, NULL));
 	if (is_sls || is_lanes) {
-		if (fab_routes_from_lfts(f, NULL, "t", tables, sizeof(tables) - 1, &r,
-					 NULL))
-			abort();
+		NEVER(fab_routes_from_lfts(f, NULL, "t", tables, sizeof(tables) - 1, &r,
+					   NULL));
 		rc = (is_sls ? fab_routes_add_path_sl
 			     : fab_routes_add_sl2vl)(r, "input", text + 1, n - 1, ERR);
 	} else {

@@ -40,8 +40,7 @@ static struct fab_fabric *small_fabric(void)
 		for (uint16_t p = 5; p <= 6; p++)
 			fab_builder_add_cable(b, add(b, FAB_ADAPTER, 16 * i + p), 1,
 					      sw[i], p, 4, FAB_HDR);
-	if (fab_builder_finish(b, "test", "generated", NULL, &f, NULL))
-		abort();
+	NEVER(fab_builder_finish(b, "test", "generated", NULL, &f, NULL));
 	return f;
 }
 
@@ -52,19 +51,15 @@ static void analyse(const struct fab_fabric *f, const struct fab_groups *g,
 	FAB_AUTOFREE uint16_t *mlid = FAB_NEW(g->n, uint16_t);
 	FAB_AUTO(fab_loaded_fini) struct fab_loaded loaded;
 
-	if (fab_groups_mlids(g, mlid, NULL))
-		abort();
+	NEVER(fab_groups_mlids(g, mlid, NULL));
 	fab_loaded_of(f, g, mlid, mft, NULL, &loaded);
-	if (loaded.n_broken > g->n || loaded.broken.n < loaded.n_broken ||
-	    loaded.max_height >= f->n_switches)
-		abort();
+	NEVER(loaded.n_broken > g->n || loaded.broken.n < loaded.n_broken ||
+	      loaded.max_height >= f->n_switches);
 	for (uint32_t c = 0; c < f->n_switch_links; c++)
-		if (loaded.load[c] > g->n)
-			abort();
+		NEVER(loaded.load[c] > g->n);
 	for (size_t i = 0; i < loaded.broken.n; i++)
-		if (!loaded.broken.v[i].count || loaded.broken.v[i].group >= g->n ||
-		    loaded.broken.v[i].sw >= f->n_switches)
-			abort();
+		NEVER(!loaded.broken.v[i].count || loaded.broken.v[i].group >= g->n ||
+		      loaded.broken.v[i].sw >= f->n_switches);
 }
 
 static void try_one(const struct fab_fabric *f, const char *text, size_t n, bool lenient)
@@ -72,16 +67,14 @@ static void try_one(const struct fab_fabric *f, const char *text, size_t n, bool
 	struct fab_groups_builder *b;
 	struct fab_groups *g;
 	struct fab_mft *mft;
-	struct fab_err err = {""};
 
 	if (is_refused(fab_mcfdbs_read(f, "input", text, n, lenient, &mft, ERR)))
 		return;
 	for (uint64_t e = 0; e < mft->first[mft->n]; e++)
-		if (mft->sw[e] >= f->n_switches || mft->num[e] > N_PORTS)
-			abort();
+		NEVER(mft->sw[e] >= f->n_switches || mft->num[e] > N_PORTS);
 	b = fab_groups_builder_new(f);
 	fab_groups_add_mft(b, mft);
-	if (!fab_groups_builder_finish(b, lenient, &g, &err)) {
+	if (!fab_groups_builder_finish(b, lenient, &g, ERR)) {
 		analyse(f, g, mft);
 		fab_groups_free(g);
 	}

@@ -37,12 +37,10 @@ static void try_hostlist(const char *text, size_t n)
 	if (is_refused(fab_hostlist_new(text, n, MAX_NAMES, &list, ERR)))
 		return;
 	while ((name = fab_hostlist_next(list))) {
-		if (fab_is_hostlist(name, strlen(name)) && !fab_is_hostlist(text, n))
-			abort();
+		NEVER(fab_is_hostlist(name, strlen(name)) && !fab_is_hostlist(text, n));
 		count++;
 	}
-	if (count != fab_hostlist_count(list) || count > MAX_NAMES)
-		abort();
+	NEVER(count != fab_hostlist_count(list) || count > MAX_NAMES);
 }
 
 static void try_lookup(const struct fab_fabric *f, const struct fab_lookup *l,
@@ -53,14 +51,11 @@ static void try_lookup(const struct fab_fabric *f, const struct fab_lookup *l,
 	int rc = is_file ? fab_lookup_lines(l, "input", text, n, &ids, &matches, ERR)
 			 : fab_lookup_list(l, text, n, &ids, &matches, ERR);
 
-	if (!is_refused(rc) && !ids.of.n)
-		abort();
+	NEVER(!is_refused(rc) && !ids.of.n);
 	for (size_t i = 0; i < ids.of.n; i++)
-		if (ids.of.v[i] >= n_ids(f, want))
-			abort();
+		NEVER(ids.of.v[i] >= n_ids(f, want));
 	for (size_t i = 0; i < matches.of.n; i++)
-		if (!matches.of.v[i].n && !rc)
-			abort();
+		NEVER(!matches.of.v[i].n && !rc);
 	free(ids.of.v);
 }
 
@@ -71,9 +66,8 @@ static void try_pair(const char *text, size_t n)
 	if (is_refused(fab_list_pair(text, n, " \t,", pair, ERR)))
 		return;
 	for (int i = 0; i < 2; i++)
-		if (pair[i].text < text || pair[i].text + pair[i].len > text + n ||
-		    !pair[i].len)
-			abort();
+		NEVER(pair[i].text < text || pair[i].text + pair[i].len > text + n ||
+		      !pair[i].len);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

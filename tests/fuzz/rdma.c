@@ -88,21 +88,18 @@ static void try_scheme(const struct fab_rdma_net *net, struct fab_rdma_params *p
 		       const struct fab_rdma_scheme *s, bool must_end)
 {
 	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result a = {0}, b = {0};
-	struct fab_err err = {""};
 
+	fuzz_who = s->name;
 	params->by_heap = false;
-	if (fuzz_refused(fab_rdma_run(net, params, s, &a, &err), &err, "rdma"))
+	if (is_refused(fab_rdma_run(net, params, s, &a, ERR)))
 		return;
-	fuzz_must(!a.n_wrong || (params->bad.corrupt > 0 && !params->bad.check_bits),
-		  "bytes that are wrong", s->name);
-	fuzz_must(!must_end || !a.n_hung || is_endless(s, params), "hangs", s->name);
-	fuzz_must(a.n_done + a.n_hung + a.n_no_path == a.n_transfers, "transfers",
-		  s->name);
+	MUST(!a.n_wrong || (params->bad.corrupt > 0 && !params->bad.check_bits));
+	MUST(!must_end || !a.n_hung || is_endless(s, params));
+	MUST(a.n_done + a.n_hung + a.n_no_path == a.n_transfers);
 	params->by_heap = true;
-	fuzz_sound(fab_rdma_run(net, params, s, &b, &err), &err, "rdma");
-	fuzz_must(a.events == b.events && a.end_ps == b.end_ps &&
-			  !memcmp(&a.n, &b.n, sizeof(a.n)),
-		  "wheel and heap differ", s->name);
+	OK(fab_rdma_run(net, params, s, &b, ERR));
+	MUST(a.events == b.events && a.end_ps == b.end_ps &&
+	     !memcmp(&a.n, &b.n, sizeof(a.n)));
 }
 
 static void try_all(const struct fab_routes *routes, const struct fab_flow_ends *ends,
@@ -121,7 +118,6 @@ static void try_all(const struct fab_routes *routes, const struct fab_flow_ends 
 	struct fab_analysis analysis;
 	bool is_left_out[TRANSFERS];
 	struct fab_rdma_net *net;
-	struct fab_err err = {""};
 	bool is_sound = false, is_bad;
 
 	draw_luck(&params.bad, &outage, routes->f, d);
@@ -147,7 +143,7 @@ static void try_all(const struct fab_routes *routes, const struct fab_flow_ends 
 			is_left_out[i] = i % 3;
 		params.is_left_out = is_left_out;
 	}
-	if (fuzz_refused(fab_rdma_net_new(&problem, &params, &net, &err), &err, "rdma"))
+	if (is_refused(fab_rdma_net_new(&problem, &params, &net, ERR)))
 		return;
 	for (size_t i = 0; i < fab_rdma_n_schemes; i++)
 		try_scheme(net, &params, fab_rdma_schemes[i], !params.buffer || is_sound);

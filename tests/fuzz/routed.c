@@ -8,7 +8,6 @@ bool fuzz_route(const struct fab_fabric *f, const char *engine, unsigned max_vls
 		struct fuzz_draw *d, struct fuzz_routed *out)
 {
 	struct fab_unicast_problem unicast = {.f = f, .max_vls = max_vls, .n_threads = 1};
-	struct fab_err err;
 
 	if (!f->n_cables || !f->n_switches)
 		return false;
@@ -17,7 +16,7 @@ bool fuzz_route(const struct fab_fabric *f, const char *engine, unsigned max_vls
 		fab_faults_kill_cable(out->faults, fuzz_below(d, f->n_cables));
 	unicast.faults = out->faults;
 	if (fab_unicast_route(fab_unicast_engine_find(engine, strlen(engine)), &unicast,
-			      &out->routes, &err)) {
+			      &out->routes, ERR)) {
 		fab_faults_free(out->faults);
 		return false;
 	}

@@ -51,8 +51,8 @@ static void completed(void *context, uint32_t e, const struct fab_delivery *d)
 {
 	struct source *s = context;
 
-	fuzz_must(d->time >= d->birth, "arrives before it was born", "sim");
-	fuzz_must(s->end[e].under_way > 0, "arrives twice", "sim");
+	MUST(d->time >= d->birth);
+	MUST(s->end[e].under_way > 0);
 	s->end[e].under_way--;
 }
 
@@ -138,18 +138,14 @@ static struct fab_groups *groups_of(const struct fab_fabric *f, struct fuzz_draw
 
 static void check(const struct fab_sim_result *r, bool must_move)
 {
-	fuzz_must(r->born == r->lost + r->injected + r->waiting, "born", "sim");
-	fuzz_must(r->injected + r->copied == r->delivered + r->in_flight + r->unroutable +
-						     r->looped + r->dropped +
-						     r->recovery.lost_dead +
-						     r->recovery.lost_down,
-		  "packets are lost without a word", "sim");
-	fuzz_must(!r->is_deadlocked || (r->cycle.n && r->stuck_packets), "no cycle",
-		  "sim");
-	fuzz_must(!must_move || !r->is_deadlocked, "stands still", "sim");
+	MUST(r->born == r->lost + r->injected + r->waiting);
+	MUST(r->injected + r->copied ==
+	     r->delivered + r->in_flight + r->unroutable + r->looped + r->dropped +
+		     r->recovery.lost_dead + r->recovery.lost_down);
+	MUST(!r->is_deadlocked || (r->cycle.n && r->stuck_packets));
+	MUST(!must_move || !r->is_deadlocked);
 	for (uint32_t c = 0; c < r->n_cables; c++)
-		fuzz_must(r->cable[c].utilisation >= 0 && r->cable[c].utilisation <= 1,
-			  "utilisation", "sim");
+		MUST(r->cable[c].utilisation >= 0 && r->cable[c].utilisation <= 1);
 }
 
 /* Two or three jobs of neighbours: the same times by one thread and two; all of them end
@@ -171,7 +167,6 @@ static void with_jobs(const struct fab_sim_problem *problem, bool is_sound,
 					.load = fuzz_below(d, 3) ? 0 : 0.2,
 					.traffic = &traffic};
 	struct fab_sim_params params = params_of(d);
-	struct fab_err err = {""};
 
 	if (n > FAB_COUNT(end) || n < 8)
 		return;
@@ -187,19 +182,16 @@ static void with_jobs(const struct fab_sim_problem *problem, bool is_sound,
 	traffic.how.mtu = params.mtu ? params.mtu : 1;
 	for (int t = 0; t < 2; t++) {
 		params.n_threads = 1 + t;
-		if (fuzz_refused(fab_sim_jobs(problem, &params, &jobs, times[t], &err),
-				 &err, "jobs"))
+		if (is_refused(fab_sim_jobs(problem, &params, &jobs, times[t], ERR)))
 			return;
 		for (uint32_t i = 0; i < jobs.n_jobs; i++)
-			fuzz_must(!is_sound || params.drop || shares_all(&params) ||
-					  !times[t][i].unfinished,
-				  "a job does not end", "jobs");
+			MUST(!is_sound || params.drop || shares_all(&params) ||
+			     !times[t][i].unfinished);
 	}
 	for (uint32_t i = 0; i < jobs.n_jobs; i++)
-		fuzz_must(times[0][i].alone == times[1][i].alone &&
-				  times[0][i].together == times[1][i].together &&
-				  times[0][i].unfinished == times[1][i].unfinished,
-			  "threads differ", "jobs");
+		MUST(times[0][i].alone == times[1][i].alone &&
+		     times[0][i].together == times[1][i].together &&
+		     times[0][i].unfinished == times[1][i].unfinished);
 }
 
 static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
@@ -211,7 +203,6 @@ static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 	struct fab_sim_params params = params_of(d);
 	struct fab_analysis analysis;
 	struct fab_sim_result r;
-	struct fab_err err = {""};
 	bool is_sound = false;
 
 	source->seed = fuzz_below(d, 65536);
@@ -230,8 +221,7 @@ static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 		is_sound = analysis.deadlock_free && !analysis.unreachable;
 		fab_analysis_fini(&analysis);
 	}
-	if (!fuzz_refused(fab_sim_run(problem, &params, &messages, &r, &err), &err,
-			  "sim")) {
+	if (!is_refused(fab_sim_run(problem, &params, &messages, &r, ERR))) {
 		check(&r, is_sound && !shares_all(&params));
 		fab_sim_result_fini(&r);
 	}
@@ -247,15 +237,14 @@ static void with_trees(struct fab_sim_problem *problem, struct fuzz_draw *d)
 	struct fab_mcast_problem trees = {.f = problem->f, .groups = groups};
 	struct fab_mcast_result result;
 	struct fab_dist *dist;
-	struct fab_err err;
 	double seconds;
 
 	if (!groups)
 		return;
-	if (!fab_dist_new(problem->f, 1, &dist, &err)) {
+	if (!fab_dist_new(problem->f, 1, &dist, ERR)) {
 		trees.dist = dist;
 		if (!fab_mcast_route(&trees, &engine, 1, &options, &result, &seconds,
-				     &err)) {
+				     ERR)) {
 			problem->groups = groups;
 			problem->forest = &result.forest;
 			simulate(problem, d);
@@ -274,10 +263,9 @@ static struct fab_routes *tables_of(const struct fab_fabric *f, struct fab_kfat 
 	const struct fab_unicast_engine *e =
 		fab_unicast_engine_find(engine, strlen(engine));
 	struct fab_routes *routes;
-	struct fab_err err;
 
-	if (fab_unicast_fits(e, &problem, &err) ||
-	    fab_unicast_route(e, &problem, &routes, &err))
+	if (fab_unicast_fits(e, &problem, ERR) ||
+	    fab_unicast_route(e, &problem, &routes, ERR))
 		return NULL;
 	return routes;
 }
@@ -291,7 +279,6 @@ static void fail(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 	struct fab_sim_params params = params_of(d);
 	uint64_t seed = fuzz_below(d, 65536), most = 0;
 	struct fab_sim_result r[2];
-	struct fab_err err = {""};
 	int n = 0;
 
 	params.kind = &fab_sim_switches[seed % 2];
@@ -308,22 +295,19 @@ static void fail(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 					  .most = 600,
 					  .gap = 500};
 		params.n_threads = 1 + t;
-		n += !fuzz_refused(fab_sim_run(problem, &params, &messages, &r[n], &err),
-				   &err, "failure");
+		n += !is_refused(fab_sim_run(problem, &params, &messages, &r[n], ERR));
 	}
-	fuzz_must(n != 1, "threads refuse", "failure");
+	MUST(n != 1);
 	for (int t = 0; t < n; t++) {
 		check(&r[t], false);
 		most = r[t].recovery.lost_dead + r[t].recovery.lost_down +
 		       r[t].unroutable + r[t].looped;
-		fuzz_must(r[t].recovery.lost_live <= most, "more is lost than at all",
-			  "failure");
+		MUST(r[t].recovery.lost_live <= most);
 	}
-	fuzz_must(!n || (r[0].events == r[1].events && r[0].delivered == r[1].delivered &&
-			 r[0].recovery.lost_live == r[1].recovery.lost_live &&
-			 r[0].recovery.recovered == r[1].recovery.recovered &&
-			 r[0].latency_mean == r[1].latency_mean),
-		  "threads differ", "failure");
+	MUST(!n || (r[0].events == r[1].events && r[0].delivered == r[1].delivered &&
+		    r[0].recovery.lost_live == r[1].recovery.lost_live &&
+		    r[0].recovery.recovered == r[1].recovery.recovered &&
+		    r[0].latency_mean == r[1].latency_mean));
 	for (int t = 0; t < n; t++)
 		fab_sim_result_fini(&r[t]);
 }

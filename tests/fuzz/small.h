@@ -26,19 +26,23 @@ static inline uint32_t fuzz_add(struct fab_builder *b, enum fab_node_kind kind,
 /*
  * Switches s and "leaf t" with a cable, u apart; hosts with one and two adapters, two
  * nodes of one name, names with odd characters, an adapter without a cable and an
- * aggregation node.
+ * aggregation node. It stays.
  */
 static inline struct fab_fabric *fuzz_small_fabric(void)
 {
 	static const char *const names[] = {"n1 HCA-1",	 "n1 HCA-2", "twin",
 					    "twin",	 "a \"b: c", "far HCA-1",
 					    "#2 mlx5_0", "0x5",	     "lid:3"};
+	static struct fab_fabric *f;
+
+	if (f)
+		return f;
+
 	struct fab_builder *b = fab_builder_new();
 	uint32_t s = fuzz_add(b, FAB_SWITCH, 0x51, "s");
 	uint32_t t = fuzz_add(b, FAB_SWITCH, 0x52, "leaf t ");
 	uint32_t u = fuzz_add(b, FAB_SWITCH, 0x53, "u");
 	const uint32_t on[] = {s, s, t, t, t, u, s, t, s};
-	struct fab_fabric *f = NULL;
 
 	fab_builder_add_cable(b, s, 20, t, 20, 4, FAB_HDR);
 	fab_builder_set_port(b, s, 0, 0x51, 10, 0);

@@ -33,11 +33,10 @@ static void fit(const struct fab_fit_start *start)
 	fab_launch_params_init(&params);
 	if (is_refused(fab_fit_run(&x, &base, &params, uses, ERR)))
 		return;
-	if (!(x.sum_after <= x.sum_before) || !(x.starts[0].misfit >= 1) ||
-	    !(x.starts[0].low_s <= x.starts[0].high_s) ||
-	    fabs(x.starts[0].measured_s - x.starts[0].after_s -
-		 x.starts[0].unexplained_s) > 1e-9 * x.starts[0].measured_s)
-		abort();
+	NEVER(!(x.sum_after <= x.sum_before) || !(x.starts[0].misfit >= 1) ||
+	      !(x.starts[0].low_s <= x.starts[0].high_s) ||
+	      fabs(x.starts[0].measured_s - x.starts[0].after_s -
+		   x.starts[0].unexplained_s) > 1e-9 * x.starts[0].measured_s);
 }
 
 static void try_start(const char *bytes, size_t n)
@@ -47,8 +46,7 @@ static void try_start(const char *bytes, size_t n)
 
 	if (is_refused(fab_fit_parse(text, FAB_STAGE_STORM, &start, ERR)))
 		return;
-	if (!start.nodes || start.ranks < start.nodes || !(start.measured_s > 0))
-		abort();
+	NEVER(!start.nodes || start.ranks < start.nodes || !(start.measured_s > 0));
 	if (start.ranks <= RANKS_MAX)
 		fit(&start);
 }
@@ -59,14 +57,12 @@ static void try_log(const char *bytes, size_t n)
 	struct fab_loader_files files = {0};
 
 	fab_loader_read_log(&memory, bytes, n, &files);
-	if (files.found.n + files.missing.n > n)
-		abort();
+	NEVER(files.found.n + files.missing.n > n);
 	for (size_t i = 0; i < files.found.n + files.missing.n; i++) {
 		const char *path = i < files.found.n ? files.found.v[i]
 						     : files.missing.v[i - files.found.n];
 
-		if (*path != '/' || strchr(path, '\n'))
-			abort();
+		NEVER(*path != '/' || strchr(path, '\n'));
 	}
 	FAB_FREE_ALL(files.found.v, files.missing.v);
 }

@@ -19,11 +19,6 @@
 
 enum { MOST = 12, STEPS = 24, TEXT = 24 };
 
-struct input {
-	const uint8_t *bytes;
-	size_t n;
-};
-
 /* A run as the target knows it. */
 struct known {
 	uint64_t id;
@@ -36,21 +31,13 @@ struct list {
 	struct known v[MOST];
 };
 
-static uint8_t next(struct input *in)
-{
-	if (!in->n)
-		return 0;
-	in->n--;
-	return *in->bytes++;
-}
-
 /* Any bytes but NUL. */
-static void take_text(struct input *in, char *out)
+static void take_text(struct fuzz_input *in, char *out)
 {
-	size_t n = next(in) % TEXT;
+	size_t n = fuzz_next(in) % TEXT;
 
 	for (size_t i = 0; i < n; i++) {
-		out[i] = (char)next(in);
+		out[i] = (char)fuzz_next(in);
 		out[i] = out[i] ? out[i] : '%';
 	}
 	out[n] = 0;
@@ -107,24 +94,21 @@ static void read_all(struct fab_store *store, const struct list *l, const uint64
 	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs;
 	size_t at = 0;
 
-	if (fab_store_read(store, &filter, &runs, NULL))
-		abort();
+	NEVER(fab_store_read(store, &filter, &runs, NULL));
 	for (size_t i = 0; i < l->n; i++) {
 		const struct known *x = &l->v[i];
 		const struct fab_store_run *run = &runs.v[at];
 
 		if (only && *only != x->id)
 			continue;
-		if (at++ == runs.n || run->id != x->id ||
-		    strcmp(run->label ? run->label : "", x->label) ||
-		    strcmp(run->arguments, x->label) || run->n_results != 1 ||
-		    run->results->n_bins != 1 ||
-		    fab_store_number_get(run->results->metrics, run->results->n_metrics,
-					 "max_efi") != x->mark)
-			abort();
+		NEVER(at++ == runs.n || run->id != x->id ||
+		      strcmp(run->label ? run->label : "", x->label) ||
+		      strcmp(run->arguments, x->label) || run->n_results != 1 ||
+		      run->results->n_bins != 1 ||
+		      fab_store_number_get(run->results->metrics, run->results->n_metrics,
+					   "max_efi") != x->mark);
 	}
-	if (at != runs.n)
-		abort();
+	NEVER(at != runs.n);
 }
 
 static void forget(struct list *l, size_t i)
@@ -135,42 +119,39 @@ static void forget(struct list *l, size_t i)
 
 /* One event. A number that was given once is never given again. */
 static void event(struct fab_store *store, struct list *l, uint64_t *last,
-		  struct input *in)
+		  struct fuzz_input *in)
 {
-	uint8_t kind = next(in) % 5;
-	size_t at = l->n ? next(in) % l->n : 0;
+	uint8_t kind = fuzz_next(in) % 5;
+	size_t at = l->n ? fuzz_next(in) % l->n : 0;
 	struct known x = {0};
 
 	if (kind < 2 && l->n < MOST) {
 		bool replaces = kind && l->n;
 		uint64_t old = replaces ? l->v[at].id : 0;
 
-		x.mark = next(in);
+		x.mark = fuzz_next(in);
 		take_text(in, x.label);
-		if (add(store, &old, replaces, x.mark, x.label, &x.id, NULL) ||
-		    x.id <= *last)
-			abort();
+		NEVER(add(store, &old, replaces, x.mark, x.label, &x.id, NULL) ||
+		      x.id <= *last);
 		*last = x.id;
 		if (replaces)
 			forget(l, at);
 		l->v[l->n++] = x;
 	} else if (kind == 2 && l->n) {
-		if (fab_store_remove(store, &l->v[at].id, 1, NULL))
-			abort();
+		NEVER(fab_store_remove(store, &l->v[at].id, 1, NULL));
 		forget(l, at);
 	} else {
 		read_all(store, l, l->n && kind == 3 ? &l->v[at].id : NULL);
 	}
 }
 
-static void try_events(struct input *in)
+static void try_events(struct fuzz_input *in)
 {
 	struct fab_store *store = NULL;
 	struct list l = {0};
 	uint64_t last = 0;
 
-	if (fab_store_open(path(), FAB_STORE_WRITE, &store, NULL))
-		abort();
+	NEVER(fab_store_open(path(), FAB_STORE_WRITE, &store, NULL));
 	for (int i = 0; i < STEPS && in->n; i++)
 		event(store, &l, &last, in);
 	if (last)
@@ -182,30 +163,26 @@ static void make_sound(void)
 {
 	struct fab_store *store = NULL;
 
-	if (fab_store_open(path(), FAB_STORE_WRITE, &store, NULL))
-		abort();
+	NEVER(fab_store_open(path(), FAB_STORE_WRITE, &store, NULL));
 	for (uint8_t i = 0; i < 3; i++)
-		if (add(store, NULL, 0, i, "label", NULL, NULL))
-			abort();
+		NEVER(add(store, NULL, 0, i, "label", NULL, NULL));
 	fab_store_close(store);
 }
 
 /* Three bytes of place and one of value, again and again. */
-static void damage(struct input *in)
+static void damage(struct fuzz_input *in)
 {
 	int fd = open(path(), O_RDWR | O_CLOEXEC);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st))
-		abort();
+	NEVER(fd < 0 || fstat(fd, &st));
 	while (in->n >= 4) {
-		off_t at = next(in);
+		off_t at = fuzz_next(in);
 		uint8_t value;
 
-		at = (at << 16 | next(in) << 8 | next(in)) % st.st_size;
-		value = next(in);
-		if (pwrite(fd, &value, 1, at) != 1)
-			abort();
+		at = (at << 16 | fuzz_next(in) << 8 | fuzz_next(in)) % st.st_size;
+		value = fuzz_next(in);
+		NEVER(pwrite(fd, &value, 1, at) != 1);
 	}
 	close(fd);
 }
@@ -232,8 +209,7 @@ static void read_damaged(void)
 		const struct fab_store_filter added = {.ids = &id, .n_ids = 1};
 
 		if (!fab_store_read(store, &added, &runs, &err)) {
-			if (runs.n != 1 || runs.v->id != id)
-				abort();
+			NEVER(runs.n != 1 || runs.v->id != id);
 			fab_store_runs_fini(&runs);
 		}
 	} else if (!*err.text) {
@@ -244,10 +220,10 @@ static void read_damaged(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct input in = {bytes, n};
+	struct fuzz_input in = {bytes, n};
 
 	remove_files();
-	if (next(&in) & 1) {
+	if (fuzz_next(&in) & 1) {
 		make_sound();
 		damage(&in);
 		read_damaged();

@@ -15,15 +15,13 @@ static void try_one(const struct fab_fabric *f, const struct fab_flow_ends *ends
 		    f, ends, in_ticks ? FAB_MESSAGES_TICKS : FAB_MESSAGES_TRACE, "input",
 		    (const char *)bytes, n, &trace, ERR)))
 		return;
-	if (!trace.of.n)
-		abort();
+	NEVER(!trace.of.n);
 	for (size_t i = 0; i < trace.of.n; i++) {
 		const struct fab_timed_message *m = &trace.of.v[i];
 
-		if (m->from >= ends->n || m->to >= ends->n || m->from == m->to ||
-		    m->bytes > FAB_TIMED_BYTES_MAX || m->time > FAB_TIMED_TIME_MAX ||
-		    (i && m->time < m[-1].time))
-			abort();
+		NEVER(m->from >= ends->n || m->to >= ends->n || m->from == m->to ||
+		      m->bytes > FAB_TIMED_BYTES_MAX || m->time > FAB_TIMED_TIME_MAX ||
+		      (i && m->time < m[-1].time));
 	}
 	free(trace.of.v);
 }

@@ -10,8 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (is_refused(fab_input_unpack("input", bytes, n, &in, ERR)))
 		return 0;
-	if (in.heap &&
-	    (in.n > n * FAB_INPUT_MAX_RATIO + FAB_INPUT_SLACK || in.bytes[in.n]))
-		abort();
+	NEVER(in.heap &&
+	      (in.n > n * FAB_INPUT_MAX_RATIO + FAB_INPUT_SLACK || in.bytes[in.n]));
 	return 0;
 }
