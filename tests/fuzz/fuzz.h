@@ -65,15 +65,3 @@ static inline uint8_t fuzz_next(struct fuzz_input *in)
 	in->n--;
 	return *in->bytes++;
 }
-
-/* The text that the call writes to the file `out`, on the heap. */
-#define TEXT_BY(out, call)                                                               \
-	__extension__({                                                                  \
-		char *text_ = NULL;                                                      \
-		size_t size_;                                                            \
-		FILE *out = open_memstream(&text_, &size_);                              \
-                                                                                         \
-		call;                                                                    \
-		fclose(out);                                                             \
-		text_;                                                                   \
-	})
