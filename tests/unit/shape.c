@@ -333,6 +333,19 @@ Test(shape, hosts_on_upper_levels)
 		    "a host on l2-3");
 }
 
+Test(shape, few_hosts_on_upper_levels)
+{
+	OWN(fab_fabric) *f = test_gen("fattree:radix=16,levels=3");
+	const uint32_t upper[] = {test_switch(f, "l2-3"), test_switch(f, "l3-5"),
+				  test_switch(f, "l3-6")};
+	OWN(fab_fabric) *g = test_with_hosts(f, upper, 3);
+	OWN(fab_shape) *shape =
+		expect(g, "fattree levels=3 roots=64", "hosts on l2 and l3");
+
+	cr_assert_eq(shape->level[upper[0]], 1);
+	cr_assert_eq(shape->level[upper[1]], 2);
+}
+
 /* One adapter in eight may be elsewhere than on leaves, not one in seven. */
 Test(shape, one_host_in_eight_on_a_spine)
 {
