@@ -64,6 +64,7 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	plain_init(&x, r, ends);
 	plain_analysis(&x);
 	MUST(fab_analyse(r, &options, &j, ERR));
+	MUST(fab_unicast_verify(r, ends, &j, ERR));
 	cr_expect_eq(j.pairs, x.got.pairs);
 	cr_expect_eq(j.connected, x.got.connected);
 	cr_expect_eq(j.unreachable, x.got.pairs - x.got.connected);

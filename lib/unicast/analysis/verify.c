@@ -34,7 +34,8 @@ static uint32_t walk(struct walker *w, uint32_t source, uint32_t column, uint8_t
 	struct fab_hop hop;
 
 	w->path.n = 0;
-	if (sl == FAB_SL_NONE)
+	/* packets within a switch need no level */
+	if (sl == FAB_SL_NONE && source != r->column_switch[column])
 		return FAB_NONE;
 	while (fab_path_hop(&path, &hop)) {
 		unsigned vl = FAB_VL_UNKNOWN;
@@ -137,7 +138,9 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 						    a.planes->of_switch[at]))
 				continue;
 			w.pairs += n;
-			if (t->column == FAB_NONE || (sw == at && !n))
+			/* what an end would send to itself does not count */
+			if (t->column == FAB_NONE || g == t->alone ||
+			    (sw == at && a.weight[at] < 2))
 				continue;
 			sl = fab_routes_level(r, a.group_row[g], t->column);
 			hops = walk(&w, sw, t->column, sl);
