@@ -85,8 +85,9 @@ static struct words adding(const struct model *m, const struct wire *w)
 {
 	struct words out;
 
-	snprintf(out.text, sizeof(out.text), "add %s %s %s", place(m, &w->end[0]).text,
-		 place(m, &w->end[1]).text, rate(&w->end[0]).text);
+	snprintf(out.text, sizeof(out.text), "add %.30s %.30s %.30s",
+		 place(m, &w->end[0]).text, place(m, &w->end[1]).text,
+		 rate(&w->end[0]).text);
 	return out;
 }
 
