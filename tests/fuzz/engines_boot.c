@@ -160,9 +160,10 @@ static void boot(struct fab_machine *m, struct fuzz_draw *d)
 		free(batches);
 	}
 	fab_machine_server_name(m, fuzz_below(d, m->n_servers), name);
-	if (m->n_servers > 1 &&
-	    !is_refused(fab_machine_find(m, FAB_MACHINE_SERVERS, name, m->server_is_down,
-					 NULL, ERR)))
+	/* a name may be a pattern of all */
+	if (!is_refused(fab_machine_find(m, FAB_MACHINE_SERVERS, name, m->server_is_down,
+					 NULL, ERR)) &&
+	    memchr(m->server_is_down, false, m->n_servers))
 		map_all(m, &batch);
 }
 
