@@ -135,11 +135,13 @@ static void offer_value(struct fab_offers *to, const struct fab_given *g,
 		offer_files(to, "files");
 	if (!strcmp(o->name, "columns")) {
 		struct fab_cli_columns columns = fab_given_columns(g);
+		bool is_first = !strchr(to->begun, ',');
 
 		begin_behind(to, ",");
 		for (size_t i = 0; i < columns.n; i++)
 			fab_cli_offer(to, columns.v[i].name, columns.v[i].help);
-		fab_cli_offer(to, "help", "say which columns there are");
+		if (is_first)
+			fab_cli_offer(to, "help", "say which columns there are");
 	} else if (o->offers && !strcmp(o->offers, FAB_OFFERS_FOLDERS)) {
 		offer_files(to, "folders");
 	} else if (o->offers && !strcmp(o->offers, FAB_OFFERS_NAMES)) {

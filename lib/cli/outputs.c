@@ -756,12 +756,13 @@ struct fab_report_options fab_cli_report_options(const struct fab_cli_output *ou
 		.no_header = output->no_header,
 	};
 	const char *columns = getenv("COLUMNS"), *term = getenv("TERM");
-	bool is_terminal = !sink->path && isatty(fileno(sink->file));
+	bool is_terminal;
 	struct winsize size;
 	uint64_t n;
 
 	if (sink->path)
 		return options;
+	is_terminal = isatty(fileno(sink->file));
 	options.color = !is_set("NO_COLOR") &&
 			(is_set("CLICOLOR_FORCE") ||
 			 (is_terminal && term && strcmp(term, "dumb") != 0));

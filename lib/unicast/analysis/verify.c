@@ -138,7 +138,7 @@ int fab_unicast_verify(const struct fab_routes *r, enum fab_ends ends,
 						    a.planes->of_switch[at]))
 				continue;
 			w.pairs += n;
-			/* what an end would send to itself does not count */
+			/* the only end of its group, or of its switch, is the target */
 			if (t->column == FAB_NONE || g == t->alone ||
 			    (sw == at && a.weight[at] < 2))
 				continue;
