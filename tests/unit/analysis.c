@@ -65,13 +65,8 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 	plain_analysis(&x);
 	MUST(fab_analyse(r, &options, &j, ERR));
 	MUST(fab_unicast_verify(r, ends, &j, ERR));
-	cr_expect_eq(j.pairs, x.got.pairs);
-	cr_expect_eq(j.connected, x.got.connected);
+	test_same_figures(&j, &x.got);
 	cr_expect_eq(j.unreachable, x.got.pairs - x.got.connected);
-	cr_expect_eq(j.connected_in_graph, x.got.connected_in_graph);
-	cr_expect_arr_eq(j.hops, x.got.hops, sizeof(j.hops));
-	cr_expect_eq(j.max_hops, x.got.max_hops);
-	cr_expect_eq(j.minimal, x.got.minimal);
 	cr_expect_eq(j.vls, (unsigned)__builtin_popcount(x.vls));
 	cr_expect_eq(j.sls, (unsigned)__builtin_popcount(x.sls));
 	for (int kind = FAB_GAP_SL; kind <= FAB_GAP_LANE; kind++) {
@@ -86,10 +81,6 @@ static bool check(const struct fab_routes *r, enum fab_ends ends)
 						    : FAB_GAPS_NAMED);
 	cr_expect_eq(j.is_unknown, has_gaps && !x.got.cycle_channels);
 	cr_expect_eq(j.deadlock_free, !has_gaps && !x.got.cycle_channels);
-	cr_expect_eq(j.cycle_channels, x.got.cycle_channels);
-	cr_expect_eq(j.pairs_on_cycles, x.got.pairs_on_cycles);
-	cr_expect_eq(j.valley_pairs, x.got.valley_pairs);
-	cr_expect_eq(j.cycle.n, x.got.cycle.n);
 	for (uint32_t a = 0; a < x.n_arcs; a++)
 		cr_expect_eq(j.load[a], x.load[a]);
 	/* Channels of the cycle follow each other by dependencies. */
@@ -339,29 +330,6 @@ Test(analysis, lane_for_management_is_refused)
 	FAILS(fab_analyse(r, &options, &j, ERR), 0, "service level");
 }
 
-/* Large enough for threads to be started. */
-Test(analysis, threads_change_nothing)
-{
-	static const char *const engines[] = {"minhop", "xy"};
-	OWN(fab_fabric) *f = test_gen("kfat:dims=20x20,hosts=1");
-	OWN(fab_faults) *faults = fab_faults_new(f);
-
-	fab_faults_kill_switch(faults, 17);
-	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
-		struct fab_analysis_options options = {
-			.ends = FAB_ENDS_LEAVES, .with_load = true, .n_threads = 5};
-		OWN(fab_routes) *r = test_tables(f, faults, engines[i], 1);
-		OWN(fab_analysis) a = test_analysis(r, FAB_ENDS_LEAVES), b;
-
-		MUST(fab_analyse(r, &options, &b, ERR));
-		test_same_analysis(&a, &b);
-		cr_expect_arr_eq(a.load, b.load,
-				 f->arc_first[f->n_switches] * sizeof(*a.load));
-		cr_expect_eq(a.deadlock_free, i == 1);
-		cr_expect_eq(a.unreachable == 0, i == 0);
-	}
-}
-
 /* Hops are counted one by one up to 254; what is longer is counted together. */
 Test(analysis, paths_of_hundreds_of_hops)
 {
@@ -370,10 +338,24 @@ Test(analysis, paths_of_hundreds_of_hops)
 	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
 	OWN(fab_analysis) j = test_analysis(r, FAB_ENDS_HOSTS);
 
-	cr_expect_eq(j.connected, N * (N - 1));
-	cr_expect_eq(j.max_hops, N - 1);
+	cr_expect(j.connected == N * (N - 1) && j.max_hops == N - 1);
 	for (uint32_t h = 1; h < LONG; h++)
 		cr_expect_eq(j.hops[h], 2 * (N - h), "%u hops", h);
 	cr_expect_eq(j.hops[LONG],
 		     2 * (N - LONG) + 2 * (N - LONG - 1) + 2 * (N - LONG - 2));
+}
+
+/* Large enough for threads to be started. */
+Test(analysis, threads_change_nothing)
+{
+	const struct fab_analysis_options options = {
+		.ends = FAB_ENDS_LEAVES, .with_load = true, .n_threads = 5};
+	OWN(fab_fabric) *f = test_gen("kfat:dims=20x20,hosts=1");
+	OWN(fab_faults) *faults = test_faults(f, "0.17");
+	OWN(fab_routes) *r = test_tables(f, faults, "minhop", 1);
+	OWN(fab_analysis) a = test_analysis(r, FAB_ENDS_LEAVES), b;
+
+	MUST(fab_analyse(r, &options, &b, ERR));
+	test_same_analysis(&a, &b);
+	cr_expect_arr_eq(a.load, b.load, f->arc_first[f->n_switches] * sizeof(*a.load));
 }

@@ -60,8 +60,7 @@ static uint64_t check_all(const struct fab_routes *r)
 		struct fab_cable_use use[2];
 
 		fab_cable_use_init(use, r, c);
-		cr_assert_eq(use[0].from, f->cable_a[c]);
-		cr_assert_eq(use[1].from, f->cable_b[c]);
+		cr_assert(use[0].from == f->cable_a[c] && use[1].from == f->cable_b[c]);
 		check_one(f, &use[0], uses);
 		check_one(f, &use[1], uses);
 		fab_cable_use_fini(use);
@@ -69,6 +68,8 @@ static uint64_t check_all(const struct fab_routes *r)
 	return n_arrive;
 }
 
+/* Of whole tables, as they are and read back; of tables of which every seventh entry is
+ * gone, or leads out by port 1. */
 Test(cable_use, is_the_sum_over_all_pairs)
 {
 	static const char *const specs[] = {
@@ -80,27 +81,14 @@ Test(cable_use, is_the_sum_over_all_pairs)
 		OWN(fab_routes) *r = test_tables(f, NULL, i % 2 ? "updn" : "minhop", 2);
 		OWN_HEAP char *text = TEXT_BY(out, MUST(fab_export_lfts(out, r, ERR)));
 		OWN(fab_routes) *back = NULL;
-		uint64_t n = f->n_host_links;
+		uint64_t n = f->n_host_links, all = n * (n - 1);
 
-		cr_assert_eq(check_all(r), n * (n - 1), "%s", specs[i / 2]);
+		cr_assert_eq(check_all(r), all, "%s", specs[i / 2]);
 		MUST(fab_routes_from_lfts(f, NULL, "t", text, strlen(text), &back, ERR));
-		cr_assert_eq(check_all(back), n * (n - 1), "%s", specs[i / 2]);
-	}
-}
-
-/* Every seventh entry of the tables is gone, or leads out by port 1. */
-Test(cable_use, leaves_out_pairs_that_do_not_arrive)
-{
-	OWN(fab_fabric) *f = test_gen("torus:dims=3x4,hosts=2");
-	uint64_t n = f->n_host_links, n_arrive;
-
-	for (unsigned kind = 0; kind < 3; kind++) {
-		OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 2);
-
-		for (size_t i = 0; kind && i < (size_t)r->n_rows * f->n_switches; i += 7)
-			r->next[i] = kind == 2 ? 0 : FAB_ARC_NONE;
-		n_arrive = check_all(r);
-		cr_assert_eq(n_arrive == n * (n - 1), !kind, "kind %u", kind);
-		cr_assert_gt(n_arrive, 0);
+		cr_assert_eq(check_all(back), all, "%s", specs[i / 2]);
+		for (size_t k = 0; k < (size_t)r->n_rows * f->n_switches; k += 7)
+			r->next[k] = i % 2 ? 0 : FAB_ARC_NONE;
+		n = check_all(r);
+		cr_assert(n > 0 && n < all, "%s", specs[i / 2]);
 	}
 }

@@ -31,22 +31,28 @@ static void set_rate(struct plan *plan, size_t cable, uint8_t width, enum fab_sp
 	c->a.speed = c->b.speed = (uint8_t)speed;
 }
 
+/* leaf1 .. leaf4: nodes 0 to 3, spines 4 and 5, hosts from 6 on, cables from 8 on. */
+static struct plan tree(void)
+{
+	return plan_tree(4, 2, 3);
+}
+
 Test(check, cables)
 {
-	struct plan plan = plan_tree(4, 2, 3);
+	struct plan plan = tree();
 
 	expect(plan_copy(&plan), "");
 	plan.cables.v[0].a.width = 1; /* ends that disagree */
 	plan.cables.v[1].b.speed = FAB_EDR;
 	expect(plan, "width-mismatch speed-mismatch");
 
-	plan = plan_tree(4, 2, 3); /* what is unknown agrees */
+	plan = tree(); /* what is unknown agrees */
 	plan.cables.v[0].a.width = 0;
 	plan.cables.v[1].b.speed = FAB_SPEED_UNKNOWN;
 	expect(plan, "");
 
 	/* All host links EDR: usual among host links, so nothing to report. */
-	plan = plan_tree(4, 2, 3);
+	plan = tree();
 	for (size_t i = 8; i < plan.cables.n; i++)
 		set_rate(&plan, i, 4, FAB_EDR);
 	set_rate(&plan, 9, 4, FAB_QDR);
@@ -54,63 +60,51 @@ Test(check, cables)
 	set_rate(&plan, 2, 4, FAB_EDR);
 	expect(plan, "slow-link slow-link narrow-link");
 
+	plan = plan_tree(4, 1, 1); /* of as many of each the lower rate is usual */
+	set_rate(&plan, 0, 4, FAB_EDR);
+	set_rate(&plan, 1, 4, FAB_EDR);
+	expect(plan, "");
+
 	/* What the builder says: the same port twice, told by both ends; ports that the
 	 * switch does not have. */
-	plan = plan_tree(4, 2, 3);
+	plan = tree();
 	plan_cable(&plan, 0, 1, 1, 6);
 	plan.nodes.v[2].n_ports = 4;
 	expect(plan,
 	       "port-out-of-range port-out-of-range conflicting-cable conflicting-cable");
 }
 
-Test(check, usual_of_a_tie_is_the_lower)
-{
-	OWN(plan) plan = plan_tree(4, 1, 1);
-	OWN(fab_fabric) *f = NULL;
-	OWN(fab_check) *check = NULL;
-
-	set_rate(&plan, 0, 4, FAB_EDR);
-	set_rate(&plan, 1, 4, FAB_EDR);
-	f = plan_build(&plan, 0);
-	check = fab_check_new(f);
-	cr_assert_eq(check->n_cables[FAB_CABLE_SWITCH], 4);
-	cr_assert_eq(check->n_cables[FAB_CABLE_HOST], 4);
-	cr_assert_eq(check->usual_speed[FAB_CABLE_SWITCH], FAB_EDR);
-	cr_assert_eq(check->usual_speed[FAB_CABLE_HOST], FAB_HDR);
-	cr_assert_eq(check->usual_width[FAB_CABLE_AGGREGATION], 0);
-	cr_assert_eq(check->n_findings, 0);
-}
-
 Test(check, lids)
 {
-	struct plan plan = plan_tree(4, 2, 3);
+	static const struct {
+		uint8_t lmc;
+		uint16_t lid[3]; /* of hosts, of which the first has the LMC */
+		const char *wanted;
+	} ranges[] = {{0, {64, 64, 65}, "duplicate-lid"},
+		      {2, {64, 67, 68}, "duplicate-lid"},
+		      /* both within the longer one that came earlier */
+		      {3, {64, 65, 70}, "duplicate-lid duplicate-lid"}};
+	struct plan plan = tree();
 	uint32_t s;
 
 	plan.nodes.v[0].lid[0] = 0;
 	plan.nodes.v[7].lid[1] = UINT16_MAX;
 	expect(plan, "missing-lid missing-lid");
 
-	plan = plan_tree(4, 2, 3); /* none at all is one note */
+	plan = tree(); /* none at all is one note */
 	for (size_t i = 0; i < plan.nodes.n; i++)
 		plan.nodes.v[i].lid[0] = plan.nodes.v[i].lid[1] = 0;
 	expect(plan, "(missing-lids)");
 
-	plan = plan_tree(4, 2, 3);
-	plan.nodes.v[6].lid[1] = 64;
-	plan.nodes.v[6].lmc = 2; /* 64 .. 67 */
-	plan.nodes.v[7].lid[1] = 67;
-	plan.nodes.v[8].lid[1] = 68;
-	expect(plan, "duplicate-lid");
+	for (size_t i = 0; i < FAB_COUNT(ranges); i++) {
+		plan = tree();
+		plan.nodes.v[6].lmc = ranges[i].lmc;
+		for (int h = 0; h < 3; h++)
+			plan.nodes.v[6 + h].lid[1] = ranges[i].lid[h];
+		expect(plan, ranges[i].wanted);
+	}
 
-	/* a range inside of a longer one that came earlier */
-	plan = plan_tree(4, 2, 3);
-	plan.nodes.v[6].lid[1] = 64;
-	plan.nodes.v[6].lmc = 3;     /* 64 .. 71 */
-	plan.nodes.v[7].lid[1] = 65; /* within */
-	plan.nodes.v[8].lid[1] = 70; /* within the first, too */
-	expect(plan, "duplicate-lid duplicate-lid");
-
-	plan = plan_tree(4, 2, 3); /* those of an unconnected part are its own */
+	plan = tree(); /* those of an unconnected part are its own */
 	s = plan_switch(&plan, "lonely", 8);
 	plan_host(&plan, s, "far HCA-1");
 	plan.nodes.v[s].lid[0] = plan.nodes.v[0].lid[0];
@@ -120,38 +114,41 @@ Test(check, lids)
 
 Test(check, nodes)
 {
-	struct plan plan = plan_tree(4, 2, 3);
+	/* Node 7 is that of host node2; NULL: as it was. */
+	static const struct {
+		uint32_t first;
+		const char *name[3], *wanted;
+	} names[] = {
+		/* One finding a name, however many have it; trailing blanks do not tell
+		 * apart. Cards of two systems are two hosts. */
+		{1, {"leaf1 ", "leaf1"}, "duplicate-name"},
+		{8, {"node001 HCA-1"}, "duplicate-name"},
+		{7, {"node7", "node7 "}, "duplicate-name"},
+		{7,
+		 {"MT4129 ConnectX7   Mellanox Technologies",
+		  "MT4129 ConnectX7   Mellanox Technologies", "localhost HCA-1"},
+		 "(unnamed-adapter) (unnamed-adapter) (unnamed-adapter)"},
+	};
+	struct plan plan = tree();
 	uint32_t a, b;
 
 	plan.nodes.v[8].guid = plan.nodes.v[7].guid;
 	plan.nodes.v[9].port_guid[1] = plan.nodes.v[10].port_guid[1];
 	expect(plan, "duplicate-guid duplicate-port-guid");
 
-	/* One finding a name, however many have it; trailing blanks do not tell apart. */
-	plan = plan_tree(4, 2, 3);
-	strcpy(plan.nodes.v[1].name, "leaf1 ");
-	strcpy(plan.nodes.v[2].name, "leaf1");
-	strcpy(plan.nodes.v[8].name, "node001 HCA-1");
-	expect(plan, "duplicate-name duplicate-name");
-
-	/* Cards of two systems are two hosts of one name, those of one system one host.
-	 */
-	for (int is_one = 0; is_one < 2; is_one++) {
-		plan = plan_tree(4, 2, 3);
-		strcpy(plan.nodes.v[7].name, "node7");
-		strcpy(plan.nodes.v[8].name, "node7 ");
-		if (is_one)
-			plan.nodes.v[8].sys_guid = plan.nodes.v[7].sys_guid;
-		expect(plan, is_one ? "" : "duplicate-name");
+	for (size_t i = 0; i < FAB_COUNT(names); i++) {
+		plan = tree();
+		for (uint32_t k = 0; k < 3 && names[i].name[k]; k++)
+			strcpy(plan.nodes.v[names[i].first + k].name, names[i].name[k]);
+		expect(plan, names[i].wanted);
 	}
+	plan = tree(); /* those of one system are one host */
+	strcpy(plan.nodes.v[7].name, "node7");
+	strcpy(plan.nodes.v[8].name, "node7 ");
+	plan.nodes.v[8].sys_guid = plan.nodes.v[7].sys_guid;
+	expect(plan, "");
 
-	plan = plan_tree(4, 2, 3);
-	strcpy(plan.nodes.v[7].name, "MT4129 ConnectX7   Mellanox Technologies");
-	strcpy(plan.nodes.v[8].name, "MT4129 ConnectX7   Mellanox Technologies");
-	strcpy(plan.nodes.v[9].name, "localhost HCA-1");
-	expect(plan, "(unnamed-adapter) (unnamed-adapter) (unnamed-adapter)");
-
-	plan = plan_tree(4, 2, 3);
+	plan = tree();
 	a = plan_adapter(&plan, "x HCA-1");
 	b = plan_adapter(&plan, "y HCA-1");
 	plan_cable(&plan, a, 1, b, 1);
@@ -159,7 +156,7 @@ Test(check, nodes)
 	expect(plan,
 	       "adapter-without-switch adapter-without-switch adapter-without-switch");
 
-	plan = plan_tree(4, 2, 3);
+	plan = tree();
 	a = plan_adapter(&plan, "Mellanox Technologies Aggregation Node");
 	set_rate(&plan, plan_cable(&plan, 4, 7, 4, 8), 4, FAB_FDR10);
 	plan_cable(&plan, 4, 9, a, 1);
@@ -179,26 +176,6 @@ static void expect_first(struct plan plan, const char *message, const char *key)
 		cr_assert_str_eq(check->findings[0].key, key);
 	}
 	plan_free(&plan);
-}
-
-Test(check, findings_say_where)
-{
-	struct plan plan = plan_tree(4, 2, 3);
-	OWN(fab_fabric) *f = NULL;
-	OWN(fab_check) *check = NULL;
-	const struct fab_finding *x;
-
-	set_rate(&plan, 3, 4, FAB_EDR);
-	f = plan_build(&plan, 0);
-	check = fab_check_new(f);
-	x = check->findings;
-	cr_assert_eq(x->node, 3);
-	cr_assert_eq(f->port_num[x->port], 4);
-	cr_assert_eq(f->cable_a[x->cable], x->port);
-	expect_first(
-		plan,
-		"cable from port 4 of \"leaf4\" to port 4 of \"spine1\": EDR, where switch links usually have HDR",
-		"0x0000000000100300/4 0x0000000000100400/4");
 }
 
 /* A tree with two cables between each leaf switch and spine. */
@@ -249,47 +226,22 @@ Test(check, cables_of_pairs_and_levels)
 
 /* Leaves 2i and 2i + 1 of a tree of 16 and 2 spines are joined, in place of a host each:
  * these are without a switch. */
-static void join_leaves(uint32_t n, const char *more)
-{
-	struct plan plan = plan_tree(16, 2, 3);
-	OWN_HEAP char *wanted = NULL;
-
-	for (uint32_t i = 0; i < n; i++) {
-		plan.cables.v[32 + 6 * i].is_gone = true;
-		plan.cables.v[32 + 6 * i + 3].is_gone = true;
-		plan_cable(&plan, 2 * i, 1, 2 * i + 1, 1);
-		fab_append(&wanted, " ", "adapter-without-switch adapter-without-switch");
-	}
-	if (*more)
-		fab_append(&wanted, " ", "%s", more);
-	expect(plan, wanted);
-}
-
 Test(check, few_cables_between_leaves)
 {
-	join_leaves(1, "(side-cable)");
-	join_leaves(2, "(side-cable) (side-cable)");
-	join_leaves(3, "");
-}
+	for (uint32_t n = 1; n <= 3; n++) {
+		struct plan plan = plan_tree(16, 2, 3);
+		OWN_HEAP char *wanted = NULL;
 
-Test(check, key_of_each_finding)
-{
-	static const char *const keys[] = {"0x0000000000100000/4 0x0000000000100400/1",
-					   "0x0000000000100000/0 0x0000000000100700/1",
-					   "0x0000000000100800 0x0000000000100900"};
-	OWN(plan) plan = plan_tree(4, 2, 3);
-	OWN(fab_fabric) *f = NULL;
-	OWN(fab_check) *check = NULL;
-
-	plan.cables.v[0].a.width = 1;
-	plan.nodes.v[7].lid[1] = plan.nodes.v[0].lid[0];
-	strcpy(plan.nodes.v[8].name, "leaf1");
-	strcpy(plan.nodes.v[9].name, "leaf1");
-	f = plan_build(&plan, 7);
-	check = fab_check_new(f);
-	cr_assert_eq(check->n_findings, 3);
-	for (uint32_t i = 0; i < 3; i++)
-		cr_assert_str_eq(check->findings[i].key, keys[i]);
+		for (uint32_t i = 0; i < 2 * n; i++) {
+			plan.cables.v[32 + 3 * i].is_gone = true;
+			if (i % 2)
+				plan_cable(&plan, i - 1, 1, i, 1);
+			fab_append(&wanted, " ", "adapter-without-switch");
+		}
+		for (uint32_t i = 0; i < n && n < 3; i++)
+			fab_append(&wanted, " ", "(side-cable)");
+		expect(plan, wanted);
+	}
 }
 
 /* Two trees of equal hosts: each host has an adapter on either. */
@@ -329,20 +281,10 @@ Test(check, unequal_planes)
 	expect(plan, "(small-plane) (planes)");
 }
 
-/* Two rails of five hosts; the cables of one host are exchanged. */
-Test(check, mixed_rails)
+static const struct fab_cause *causes_of(const struct fab_fabric *f,
+					 struct fab_check *check, uint32_t *n)
 {
-	for (uint32_t exchanged = 0; exchanged < 2; exchanged++) {
-		struct plan plan = {0};
-		uint32_t sw[2] = {plan_switch(&plan, "a", 8), plan_switch(&plan, "b", 8)};
-
-		plan_join(&plan, sw[0], sw[1]);
-		for (uint32_t h = 0; h < 5; h++)
-			for (uint32_t k = 0; k < 2; k++)
-				plan_host(&plan, sw[h == 2 && exchanged ? !k : k],
-					  "n%u mlx5_%u", h, k);
-		expect(plan, exchanged ? "mixed-rails" : "");
-	}
+	return fab_causes(f, check->findings, check->n_findings, &check->arena, n);
 }
 
 /* The text of the only cause of a plan's findings holds this. */
@@ -351,8 +293,7 @@ static void expect_cause(struct plan plan, const char *text)
 	OWN(fab_fabric) *f = plan_end(&plan);
 	OWN(fab_check) *check = fab_check_new(f);
 	uint32_t n;
-	const struct fab_cause *cause =
-		fab_causes(f, check->findings, check->n_findings, &check->arena, &n);
+	const struct fab_cause *cause = causes_of(f, check, &n);
 
 	cr_assert_eq(n, 1, "%u causes of %u findings", n, check->n_findings);
 	HAS(cause->text, text);
@@ -363,16 +304,15 @@ Test(check, causes_name_what_to_look_at)
 	struct plan plan = plan_tree(6, 3, 4);
 
 	/* leaf3 lost its cable to spine2, which has one port too many */
+	plan.nodes.v[7].n_ports = 6;
 	for (size_t i = 0; i < plan.cables.n; i++)
-		if (plan.cables.v[i].a.node == 2 && plan.cables.v[i].b.node == 7) {
-			plan.cables.v[i].is_gone = true;
-			plan.nodes.v[7].n_ports = 6;
-		}
+		plan.cables.v[i].is_gone =
+			plan.cables.v[i].a.node == 2 && plan.cables.v[i].b.node == 7;
 	expect_cause(
 		plan,
 		"\"leaf3\" has 2 of 3 uplinks; missing: 1 to \"spine2\" (port 3 free there, port 6 free here)");
 
-	plan = plan_tree(4, 2, 3);
+	plan = tree();
 	for (size_t i = 8; i < 11; i++) /* all hosts of leaf1 */
 		set_rate(&plan, i, 4, FAB_EDR);
 	expect_cause(
@@ -399,12 +339,12 @@ Test(check, causes_name_what_to_look_at)
 		plan,
 		"\"spine1\" lacks 3 cables to 3 switches of the level below: \"leaf1\", \"leaf2\", \"leaf3\" (34 ports free there)");
 
-	plan = plan_tree(4, 2, 3);
+	plan = tree();
 	set_rate(&plan, 9, 2, FAB_HDR);
 	expect_cause(plan,
 		     "2x, where host links usually have 4x: reseat or replace the cable");
 
-	plan = plan_tree(4, 2, 3);
+	plan = tree();
 	for (size_t i = 0; i < 4; i++)
 		plan.nodes.v[7 + i].lid[1] = 0;
 	expect_cause(plan, "4 ports have no LID: all of 4 hosts (");
@@ -422,14 +362,14 @@ Test(check, a_missing_cable_is_named_by_both_ends)
 		uint32_t gone = test_below(&rng, whole->n_switch_links);
 		OWN(fab_fabric) *f = test_without_cable(whole, gone);
 		OWN(fab_check) *check = fab_check_new(f);
-		const struct fab_cause *cause = fab_causes(
-			f, check->findings, check->n_findings, &check->arena, &n);
+		const struct fab_cause *cause = causes_of(f, check, &n);
+		const uint32_t ends[] = {whole->cable_a[gone], whole->cable_b[gone]};
 
 		cr_assert(n && (n == 1 || cause[1].severity == FAB_NOTE));
 		for (int k = 0; k < 2; k++) {
-			uint32_t p = k ? whole->cable_a[gone] : whole->cable_b[gone];
 			OWN_HEAP char *name = fab_format(
-				"\"%s\"", fab_node_name(whole, whole->port_node[p]));
+				"\"%s\"",
+				fab_node_name(whole, whole->port_node[ends[k]]));
 
 			HAS(cause->text, name);
 		}
@@ -445,8 +385,7 @@ Test(check, causes_explain_all_findings)
 		OWN(fab_fabric) *f = data_open(*dump);
 		OWN(fab_check) *check = fab_check_new(f);
 		uint32_t n_causes, n = 0;
-		const struct fab_cause *cause = fab_causes(
-			f, check->findings, check->n_findings, &check->arena, &n_causes);
+		const struct fab_cause *cause = causes_of(f, check, &n_causes);
 
 		for (uint32_t i = 0; i < n_causes; i++) {
 			n += cause[i].n;
@@ -458,4 +397,40 @@ Test(check, causes_explain_all_findings)
 			     check->n_findings);
 		cr_expect_leq(n_causes, 12, "%s: %u", *dump, n_causes);
 	}
+}
+
+/* Two rails of five hosts; the cables of one host are exchanged. */
+Test(check, mixed_rails)
+{
+	for (uint32_t exchanged = 0; exchanged < 2; exchanged++) {
+		struct plan plan = {0};
+
+		plan_switches(&plan, 2, "s", 8);
+		plan_join(&plan, 0, 1);
+		for (uint32_t i = 0; i < 10; i++)
+			plan_host(&plan, (i % 2) ^ (i / 2 == 2 && exchanged),
+				  "n%u mlx5_%u", i / 2, i % 2);
+		expect(plan, exchanged ? "mixed-rails" : "");
+	}
+}
+
+/* By both ports, by a switch and a port, by all nodes of a name. */
+Test(check, keys)
+{
+	static const char *const keys[] = {"0x0000000000100000/4 0x0000000000100400/1",
+					   "0x0000000000100000/0 0x0000000000100700/1",
+					   "0x0000000000100800 0x0000000000100900"};
+	struct plan plan = tree();
+	OWN(fab_fabric) *f = NULL;
+	OWN(fab_check) *check = NULL;
+
+	plan.cables.v[0].a.width = 1;
+	plan.nodes.v[7].lid[1] = plan.nodes.v[0].lid[0];
+	strcpy(plan.nodes.v[8].name, "leaf1");
+	strcpy(plan.nodes.v[9].name, "leaf1");
+	f = plan_end(&plan);
+	check = fab_check_new(f);
+	cr_assert_eq(check->n_findings, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		cr_assert_str_eq(check->findings[i].key, keys[i]);
 }

@@ -94,22 +94,16 @@ Test(diameter, too_long_to_prove)
 /* Parts one by one: the same switches, cables and hosts as the whole. */
 Test(diameter, parts_are_fabrics_of_their_own)
 {
-	OWN(plan) plan = plan_tree(4, 2, 3), other = plan_tree(3, 1, 2);
-	uint32_t base = (uint32_t)plan.nodes.n;
+	OWN(plan) plan = plan_tree(4, 2, 3);
+	uint32_t leaf = plan_switches(&plan, 3, "more", 8);
+	uint32_t top = plan_switch(&plan, "top", 8);
 	OWN(fab_summary) *s = NULL;
 	OWN(fab_fabric) *f = NULL;
 
-	for (size_t i = 0; i < other.nodes.n; i++) {
-		other.nodes.v[i].guid += 1000;
-		FAB_PUSH(&plan.nodes, other.nodes.v[i]);
-	}
-	for (size_t i = 0; i < other.cables.n; i++) {
-		struct plan_cable cable = other.cables.v[i];
-
-		cable.a.node += base;
-		cable.b.node += base;
-		FAB_PUSH(&plan.cables, cable);
-	}
+	for (uint32_t i = 0; i < 6; i++)
+		plan_host(&plan, leaf + i / 2, "node%03u HCA-1", i + 1);
+	for (uint32_t i = 0; i < 3; i++)
+		plan_join(&plan, leaf + i, top);
 	plan_switch(&plan, "bare", 4);
 	f = plan_build(&plan, 5);
 	s = fab_summary_new(f, 1);
@@ -117,17 +111,18 @@ Test(diameter, parts_are_fabrics_of_their_own)
 	for (uint32_t i = 0; i < 3; i++) {
 		const struct fab_plane *v = &s->planes->v[i];
 		const struct fab_shape *shape = s->parts[i].shape;
+		bool is_first = v->n_switches == 6;
 
 		if (v->n_switches == 1) {
 			cr_assert_null(shape);
 			continue;
 		}
-		cr_assert(v->n_switches == 6 || v->n_switches == 4);
-		cr_assert_eq(v->n_hosts, v->n_switches == 6 ? 12 : 6);
-		cr_assert_eq(v->n_switch_links, v->n_switches == 6 ? 8 : 3);
+		cr_assert(is_first || v->n_switches == 4);
+		cr_assert_eq(v->n_hosts, is_first ? 12 : 6);
+		cr_assert_eq(v->n_switch_links, is_first ? 8 : 3);
 		cr_assert_eq(s->parts[i].diameter, 2);
 		cr_assert_eq(shape->kind, FAB_SHAPE_FATTREE);
-		cr_assert_eq(shape->n_roots, v->n_switches == 6 ? 2 : 1);
+		cr_assert_eq(shape->n_roots, is_first ? 2 : 1);
 	}
 }
 
@@ -137,7 +132,6 @@ Test(diameter, planes_of_one_shape)
 	struct plan plan = {0};
 	OWN(fab_summary) *s = NULL;
 	OWN(fab_fabric) *f = NULL;
-	char text[64];
 
 	plan_switches(&plan, 10, "s", 8);
 	for (uint32_t i = 0; i < 10; i++)
@@ -146,7 +140,6 @@ Test(diameter, planes_of_one_shape)
 		plan_join(&plan, 5 + i, plan_host(&plan, i, "h%u HCA-1", i));
 	f = plan_end(&plan);
 	s = fab_summary_new(f, 1);
-	cr_assert_eq(s->planes->n_planes, 2);
-	cr_assert_eq(s->diameter, 2);
-	cr_assert_str_eq(fab_shape_text(s->shape, text, sizeof(text)), "torus 5");
+	cr_assert(s->planes->n_planes == 2 && s->diameter == 2);
+	cr_assert(s->shape->kind == FAB_SHAPE_TORUS && s->shape->dims[0] == 5);
 }

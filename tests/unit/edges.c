@@ -6,25 +6,6 @@
 #include "support/test.h"
 #include "support/unicast_check.h"
 
-Test(edges, batches_of_all_units)
-{
-	OWN(fab_machine) *m = boots_machine("pod=2,board=3,cpu=4,servers=2");
-	static const struct {
-		const char *spec;
-		uint32_t n;
-	} cases[] = {{"first:6:board", 24},
-		     {"first:24", 24},
-		     /* units that begin at the same node and end at others */
-		     {"unit:board0,pod0", 12},
-		     {"unit:pod1,board3,board1", 16}};
-
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		OWN(fab_batch) b = boots_batch(m, cases[i].spec);
-
-		cr_expect_eq(b.n, cases[i].n, "%s", cases[i].spec);
-	}
-}
-
 /* Two switches with a cable; h1 with an adapter on each, h2 with one on the second. */
 static struct plan two_adapters(void)
 {
@@ -53,26 +34,6 @@ Test(edges, hosts_that_keep_one_adapter)
 	cr_expect(lost.adapters == 3 && lost.hosts == 2);
 }
 
-/* An LMC of 7 is 128 LIDs. */
-Test(edges, lids_of_a_port)
-{
-	for (uint8_t lmc = 0; lmc < 8; lmc++) {
-		struct plan plan = two_adapters();
-		OWN_HEAP struct fab_destination *list = NULL;
-		OWN(fab_fabric) *f = NULL;
-		uint32_t n, most = 0;
-
-		plan.nodes.v[4].lmc = lmc;
-		plan.nodes.v[4].lid[1] = 128;
-		f = plan_end(&plan);
-		n = fab_destinations(f, NULL, &list);
-		cr_expect_eq(n, 4 + (1u << lmc));
-		for (uint32_t i = 0; i < n; i++)
-			most = list[i].offset > most ? list[i].offset : most;
-		cr_expect_eq(most, (1u << lmc) - 1);
-	}
-}
-
 /* From switch to switch: neither is a port, but they are not one end. */
 Test(edges, paths_between_switches)
 {
@@ -91,55 +52,25 @@ Test(edges, paths_between_switches)
 	}
 }
 
-/* Tables that send packets to h2 back and forth: nobody's packets use the cable. */
-Test(edges, nobody_uses_a_loop)
-{
-	struct plan plan = two_adapters();
-	OWN(fab_fabric) *f = plan_end(&plan);
-	OWN(fab_routes) *r = fab_routes_new_by_lid(f, NULL, 1);
-
-	r->column_switch[0] = 1;
-	r->column_port[0] = f->node_first_port[4];
-	r->column_lid[0] = f->port_lid[r->column_port[0]];
-	r->column_row[0] = fab_routes_add_row(r);
-	r->next[0] = r->next[1] = 0;
-	for (uint32_t c = 0; c < f->n_cables; c++) {
-		struct fab_cable_use use[2];
-
-		fab_cable_use_init(use, r, c);
-		cr_expect(!use[0].pairs && !use[1].pairs, "cable %u", c);
-		fab_cable_use_fini(use);
-	}
-}
-
-/* A GUID of a node that is that of another node's port, too, means both. */
-Test(edges, a_guid_of_two_things)
-{
-	struct plan plan = two_adapters();
-	OWN(fab_resolver) *resolver = NULL;
-	OWN(fab_fabric) *f = NULL;
-	uint32_t id = 0;
-
-	plan.nodes.v[3].guid = 0xabc1;
-	plan.nodes.v[4].port_guid[1] = 0xabc1;
-	f = plan_end(&plan);
-	resolver = fab_resolver_new(f);
-	FAILS(fab_resolve_text(resolver, FAB_WANT_ENDPOINT, "0xabc1", 6, &id, ERR), 0,
-	      "each of 2");
-}
-
-/* Slurm's names have at most 64 characters and begin with none of "-" and ".". */
-Test(edges, plain_names)
+/* A GUID of a node that is that of another node's port, too, means both. Slurm's names
+ * have at most 64 characters and begin with none of "-" and ".". */
+Test(edges, names)
 {
 	enum { LONGEST = 64 };
 	struct plan plan = two_adapters();
 	FAB_AUTO(fab_plain_names_fini) struct fab_plain_names names;
+	OWN(fab_resolver) *resolver = NULL;
 	OWN(fab_fabric) *f = NULL;
+	uint32_t id = 0;
 
+	plan.nodes.v[3].guid = plan.nodes.v[4].port_guid[1] = 0xabc1;
 	memset(plan.nodes.v[0].name, 'x', LONGEST);
 	plan.nodes.v[0].name[LONGEST] = 0;
 	strcpy(plan.nodes.v[1].name, ".hidden");
 	f = plan_end(&plan);
+	resolver = fab_resolver_new(f);
+	FAILS(fab_resolve_text(resolver, FAB_WANT_ENDPOINT, "0xabc1", 6, &id, ERR), 0,
+	      "each of 2");
 	fab_plain_names_init(&names, f);
 	cr_expect_eq(strlen(names.of_switch[0]), LONGEST, "%s", names.of_switch[0]);
 	cr_expect_str_eq(names.of_switch[1], "hidden");
@@ -181,8 +112,7 @@ Test(edges, products_of_unlike_factors)
 				plan_join(&plan, a, b);
 	f = plan_end(&plan);
 	shape = fab_shape_recognize(f);
-	cr_expect_neq(shape->kind, FAB_SHAPE_MESH);
-	cr_expect_neq(shape->kind, FAB_SHAPE_TORUS);
+	cr_expect(shape->kind != FAB_SHAPE_MESH && shape->kind != FAB_SHAPE_TORUS);
 }
 
 /* Where one half of the neighbours has two cables and one half one, neither is usual. */
@@ -204,4 +134,20 @@ Test(edges, no_usual_number_of_cables)
 	f = plan_end(&plan);
 	check = fab_check_new(f);
 	cr_expect_eq(check->n_problems, 0);
+}
+
+/* Batches of all units, and of units that begin at the same node and end at others. */
+Test(edges, batches)
+{
+	static const char *const specs[] = {"first:6:board", "first:24",
+					    "unit:board0,pod0",
+					    "unit:pod1,board3,board1"};
+	static const uint32_t n[] = {24, 24, 12, 16};
+	OWN(fab_machine) *m = boots_machine("pod=2,board=3,cpu=4,servers=2");
+
+	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
+		OWN(fab_batch) b = boots_batch(m, specs[i]);
+
+		cr_expect_eq(b.n, n[i], "%s", specs[i]);
+	}
 }

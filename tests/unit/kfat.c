@@ -25,41 +25,6 @@ static void expect_coords(const struct fab_kfat *k)
 		}
 }
 
-/* Coordinates are in the order of the names for what is whole. */
-static void expect(const char *spec, uint32_t n_dims, uint32_t n_leaves, bool deep,
-		   uint32_t n_planes)
-{
-	OWN(fab_fabric) *f = test_gen_raw(spec);
-	OWN(fab_kfat) *k = NULL;
-
-	cr_assert_eq(fab_kfat_recognize(f, &k, ERR), 0, "%s: %s", spec, test_err.text);
-	cr_assert_eq(k->n_dims, n_dims);
-	cr_assert_eq(k->n_leaves, n_leaves);
-	cr_assert_eq(k->has_deep_lines, deep);
-	cr_assert_eq(k->n_planes, n_planes);
-	cr_assert(fab_kfat_is_whole(k));
-	for (uint32_t i = 0; i < k->n_leaves; i++) {
-		OWN_HEAP char *name = NULL;
-
-		for (uint32_t d = 0; d < n_dims; d++)
-			fab_append(&name, ".", "%u", k->coord[i * n_dims + d]);
-		cr_assert_str_eq(strrchr(fab_node_name(f, k->leaf[i]), '-') + 1, name);
-	}
-}
-
-Test(kfat, whole)
-{
-	expect("kfat:dims=2x2,hosts=1", 2, 4, false, 1);
-	expect("kfat:dims=4x7,hosts=2", 2, 28, false, 1);
-	expect("kfat:dims=3x4x5,hosts=1", 3, 60, false, 1);
-	expect("kfat:dims=12x2x3,hosts=1", 3, 72, false, 1);
-	expect("kfat:dims=2x2x2x2,hosts=1", 4, 16, false, 1);
-	expect("kfat:dims=4x4,hosts=1,levels=2,radix=4", 2, 16, true, 1);
-	expect("kfat:dims=5x5x5,hosts=1,levels=2,radix=4", 3, 125, true, 1);
-	expect("kfat:dims=4x5,hosts=1,planes=2", 2, 20, false, 2);
-	expect("kfat:dims=3x2x4,hosts=1,planes=3,levels=2,radix=4", 3, 24, true, 3);
-}
-
 static void expect_degraded(const char *spec, enum fab_fault_kind kind, size_t dead,
 			    uint32_t n_dims)
 {
@@ -98,30 +63,15 @@ Test(kfat, parts_missing)
 Test(kfat, strays_keep_their_places)
 {
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=8x6,hosts=1"), *left = NULL;
+	OWN(fab_fabric) *none =
+		test_gen_raw("random:switches=20,degree=4,hosts=0,seed=1");
 	OWN(fab_faults) *faults = fab_faults_new(f);
 	OWN(fab_kfat) *k = NULL;
 
+	FAILS(fab_kfat_recognize(none, &k, ERR), -EINVAL, "0 switches have hosts");
 	MUST(fab_faults_add_switches(faults, "1.1,root-x.2,root-x.4", ERR));
 	MUST(fab_faults_add_cables(faults, "root-x.3:7", ERR));
 	MUST(fab_fabric_without(f, faults, &left, ERR));
 	MUST(fab_kfat_recognize(left, &k, ERR));
-	cr_assert_eq(k->dims[0] * k->dims[1], 48);
-	cr_assert_eq(k->n_leaves, 47);
-}
-
-static void refuse(const char *spec, const char *why)
-{
-	OWN(fab_fabric) *f = test_gen_raw(spec);
-	struct fab_kfat *k;
-
-	FAILS(fab_kfat_recognize(f, &k, ERR), -EINVAL, why);
-}
-
-Test(kfat, what_is_none)
-{
-	refuse("torus:dims=4x4,hosts=1", "joined directly");
-	refuse("fattree:radix=8,levels=2", "1 line");
-	refuse("fattree:radix=4,levels=3", "1 line");
-	refuse("dragonfly:a=4,p=2,h=2", "joined directly");
-	refuse("random:switches=20,degree=4,hosts=0,seed=1", "0 switches have hosts");
+	cr_assert(k->dims[0] * k->dims[1] == 48 && k->n_leaves == 47);
 }

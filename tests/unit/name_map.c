@@ -6,60 +6,47 @@
 
 OWN_POINTER(fab_name_map)
 
-static struct fab_name_map *map_of(const char *text)
+/* The syntax of infiniband-diags, and other spellings of a GUID. */
+Test(name_map, reads_every_spelling)
 {
-	struct fab_name_map *map = NULL;
+	static const struct {
+		uint64_t guid;
+		const char *name;
+	} names[] = {{0x8f10400411f56, "leaf 12"},
+		     {0x10, "two words  "},
+		     {0x11, "plain words"},
+		     {0x12, "close"},
+		     {0x13, NULL},
+		     {0x14, "up to "},
+		     {0x15, "open"},
+		     {0x16, NULL},
+		     {0x2c90300080e84, "gluster1"},
+		     {0x2c90300080e85, "leaf"},
+		     {0x2c90300080e87, "colons"},
+		     {0x2c90300080e88, "bare"},
+		     {12, "decimal"}};
+	static const char text[] = "# heading\n\n"
+				   "0x0008f10400411f56 \"leaf 12\" # remark\n"
+				   "\t0x10\t\"two words  \"\r\n"
+				   "0x10 \"a later one\"\n"
+				   "0x11 plain words # remark\n"
+				   "0x12\"close\"\n"
+				   "0x13\n"
+				   "0x14 \"up to # here\"\n"
+				   "H-0002c90300080e84 gluster1\n"
+				   "S-0002C90300080E85 leaf\n"
+				   "0002:c903:0008:0e87 colons\n"
+				   "0002c90300080e88 bare\n12 decimal\n"
+				   "0x15 \"open";
+	OWN(fab_name_map) *map = NULL;
 
 	MUST(fab_name_map_parse("m", text, strlen(text), &map, ERR));
-	return map;
-}
+	for (size_t i = 0; i < FAB_COUNT(names); i++) {
+		const char *got = fab_name_map_get(map, names[i].guid);
 
-static void expect_name(const struct fab_name_map *map, uint64_t guid, const char *name)
-{
-	const char *got = fab_name_map_get(map, guid);
-
-	if (!name) {
-		cr_expect_null(got, "0x%llx", (unsigned long long)guid);
-		return;
+		cr_expect_eq(!got, !names[i].name, "%zu", i);
+		cr_expect_str_eq(got ? got : "", names[i].name ? names[i].name : "");
 	}
-	cr_assert_not_null(got, "0x%llx", (unsigned long long)guid);
-	cr_expect_str_eq(got, name);
-}
-
-Test(name_map, reads_the_syntax_of_infiniband_diags)
-{
-	OWN(fab_name_map) *map = map_of("# heading\n\n"
-					"0x0008f10400411f56 \"leaf 12\" # remark\n"
-					"\t0x10\t\"two words  \"\r\n"
-					"0x10 \"a later one\"\n"
-					"0x11 plain words # remark\n"
-					"0x12\"close\"\n"
-					"0x13\n"
-					"0x14 \"up to # here\"\n"
-					"0x15 \"open");
-
-	expect_name(map, 0x8f10400411f56, "leaf 12");
-	expect_name(map, 0x10, "two words  ");
-	expect_name(map, 0x11, "plain words");
-	expect_name(map, 0x12, "close");
-	expect_name(map, 0x13, NULL);
-	expect_name(map, 0x14, "up to ");
-	expect_name(map, 0x15, "open");
-	expect_name(map, 0x16, NULL);
-}
-
-Test(name_map, takes_other_spellings_of_a_guid)
-{
-	OWN(fab_name_map) *map = map_of("H-0002c90300080e84 gluster1\n"
-					"S-0002C90300080E85 leaf\n"
-					"0002:c903:0008:0e87 colons\n"
-					"0002c90300080e88 bare\n12 decimal\n");
-
-	expect_name(map, 0x2c90300080e84, "gluster1");
-	expect_name(map, 0x2c90300080e85, "leaf");
-	expect_name(map, 0x2c90300080e87, "colons");
-	expect_name(map, 0x2c90300080e88, "bare");
-	expect_name(map, 12, "decimal");
 }
 
 Test(name_map, refuses_a_line_without_guid)

@@ -166,31 +166,26 @@ Test(path, is_what_following_the_tables_gives)
 		cr_assert_gt(met[why], why == FAB_PATH_ARRIVES ? 500 : 50, "%d", why);
 }
 
-/* A fabric with columns for LIDs: port p has 1 + p % 3 of them. */
-static struct fab_routes *by_lid(const struct fab_fabric *f)
-{
-	struct fab_routes *r = fab_routes_new_by_lid(f, NULL, 3 * f->n_ports);
-	uint32_t n = 0;
-
-	for (uint32_t p = 0; p < f->n_ports; p++)
-		for (uint32_t k = 0; k <= p % 3; k++) {
-			if (fab_node_is_switch(f, f->port_node[p]) && f->port_num[p])
-				continue;
-			r->column_switch[n] = fab_port_switch(f, p);
-			r->column_port[n] = p;
-			r->column_lid[n++] = (uint16_t)(100 + 4 * p + k);
-		}
-	r->n_columns = n;
-	return r;
-}
-
+/* Columns for LIDs: port p has 1 + p % 3 of them. */
 Test(path, a_destination_has_a_column_for_each_lid)
 {
 	OWN(fab_fabric) *f = test_random_fabric(9, 20, 3, 5);
-	OWN(fab_routes) *r = by_lid(f);
-	OWN_HEAP uint32_t *port = FAB_NEW(r->n_columns, uint32_t), *all = NULL;
+	OWN(fab_routes) *r = fab_routes_new_by_lid(f, NULL, 3 * f->n_ports);
+	OWN_HEAP uint32_t *port = FAB_NEW(3 * (size_t)f->n_ports, uint32_t), *all = NULL;
+	uint32_t n = 0;
 
-	for (uint32_t c = 0; c < r->n_columns; c++) {
+	for (uint32_t i = 0; i < 3 * f->n_ports; i++) {
+		uint32_t p = i / 3, k = i % 3;
+
+		if (k > p % 3 ||
+		    (fab_node_is_switch(f, f->port_node[p]) && f->port_num[p]))
+			continue;
+		r->column_switch[n] = fab_port_switch(f, p);
+		r->column_port[n] = p;
+		r->column_lid[n++] = (uint16_t)(100 + 4 * p + k);
+	}
+	r->n_columns = n;
+	for (uint32_t c = 0; c < n; c++) {
 		uint32_t node = f->port_node[r->column_port[c]];
 		struct fab_endpoint to = {.port = r->column_port[c],
 					  .node = node,
@@ -208,7 +203,7 @@ Test(path, a_destination_has_a_column_for_each_lid)
 		to.lid = 7;
 		cr_assert_eq(fab_path_column(r, &to), FAB_NONE);
 	}
-	all = fab_path_columns(r, r->n_columns, r->column_switch, port);
-	for (uint32_t c = 0; c < r->n_columns; c++)
+	all = fab_path_columns(r, n, r->column_switch, port);
+	for (uint32_t c = 0; c < n; c++)
 		cr_assert_eq(all[c], c - (r->column_lid[c] - 100U) % 4);
 }

@@ -2,7 +2,6 @@
 /* What is printed is found again; lists, patterns, and names that are none. */
 #include "fabric/resolver.h"
 
-#include "base/progress.h"
 #include "base/text.h"
 #include "fabric/label.h"
 #include "support/test.h"
@@ -44,6 +43,7 @@ __attribute__((format(printf, 4, 5))) static int expect(const struct fab_resolve
 	return rc;
 }
 
+/* As it is and with its control characters made visible. */
 static void expect_printed(const struct fab_resolver *r, enum fab_want want,
 			   uint32_t wanted, const char *name)
 {
@@ -158,39 +158,28 @@ static void check_hosts_of_switches(const struct fab_fabric *f,
 	cr_assert_eq(n_found, 2 * f->n_hosts);
 }
 
-static void check_fabric(const struct fab_fabric *f, const struct fab_resolver *r)
+static void check_fabric(struct fab_fabric *f, bool is_generated)
 {
 	FAB_AUTO(fab_plain_names_fini) struct fab_plain_names plain;
+	OWN(fab_resolver) *r = fab_resolver_new(f);
 
 	fab_plain_names_init(&plain, f);
 	check_switches(f, r, &plain);
 	check_hosts(f, r, &plain);
 	check_cables(f, r);
-}
-
-Test(resolver, finds_what_is_printed_of_real_fabrics)
-{
-	static const char *const more[] = {"opensm-dumps/ibutils-subnet.lst",
-					   "ibsim/net.2sw2path4hca2port"};
-
-	for (size_t i = 0; i < DATA_N_DUMPS + FAB_COUNT(more); i++) {
-		OWN(fab_fabric) *f = data_open(i < DATA_N_DUMPS ? data_dumps[i]
-								: more[i - DATA_N_DUMPS]);
-		OWN(fab_resolver) *r = fab_resolver_new(f);
-
-		check_fabric(f, r);
-	}
-}
-
-Test(resolver, finds_what_is_printed_of_generated_fabrics)
-{
-	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		OWN(fab_fabric) *f = test_gen_raw(specs[i]);
-		OWN(fab_resolver) *r = fab_resolver_new(f);
-
-		check_fabric(f, r);
+	if (is_generated)
 		check_hosts_of_switches(f, r);
-	}
+	fab_fabric_free(f);
+}
+
+Test(resolver, finds_what_is_printed)
+{
+	for (const char *const *dump = data_dumps; *dump; dump++)
+		check_fabric(data_open(*dump), false);
+	check_fabric(data_open("opensm-dumps/ibutils-subnet.lst"), false);
+	check_fabric(data_open("ibsim/net.2sw2path4hca2port"), false);
+	for (size_t i = 0; i < FAB_COUNT(specs); i++)
+		check_fabric(test_gen_raw(specs[i]), true);
 }
 
 /* A switch and hosts n1 .. n16, some with odd names. */
@@ -246,10 +235,10 @@ Test(resolver, all_notations)
 					   "0xa1",
 					   "0XA1",
 					   "lid:1",
-					   "00000000000000a1",
-					   "0000:0000:0000:00a1",
 					   "LID:1",
 					   "fe80::a1",
+					   "00000000000000a1",
+					   "0000:0000:0000:00a1",
 					   "fe80:0:0:0:0:0:0:A1"};
 	OWN(fab_fabric) *f = odd_fabric();
 	OWN(fab_resolver) *r = fab_resolver_new(f);
@@ -260,7 +249,7 @@ Test(resolver, all_notations)
 		uint32_t id;
 	} others[] = {
 		{"H-0000000000000900", FAB_WANT_HOST, n2},
-		{"lid:61", FAB_WANT_HOST, n2}, /* by its LMC */
+		{"lid:61", FAB_WANT_HOST, n2}, /* LMC */
 		{"n2 HCA-2/2", FAB_WANT_ENDPOINT, fab_port_find(f, f->n_nodes - 1, 2)},
 		{"ib8", FAB_WANT_SWITCH, 0},
 		{"IB8", FAB_WANT_SWITCH, 0},
@@ -280,6 +269,7 @@ Test(resolver, all_notations)
 		MUST(expect(r, others[i].want, others[i].id, "%s", others[i].text));
 }
 
+/* What tests/golden/names-real and faults-errors do not say. */
 Test(resolver, names_that_are_none)
 {
 	static const struct {
@@ -287,28 +277,23 @@ Test(resolver, names_that_are_none)
 		const char *text, *said;
 	} cases[] = {
 		{FAB_WANT_HOST, "", "expected a name"},
-		{FAB_WANT_HOST, "n7", "no host is called 'n7'; did you mean 'n"},
 		{FAB_WANT_HOST, "boxx", "no host is called 'boxx'; did you mean 'BOX'?"},
-		{FAB_WANT_SWITCH, "nothing like it",
-		 "no switch is called 'nothing like it'"},
-		{FAB_WANT_SWITCH, "n1", "'n1' is a host: expected a switch"},
 		{FAB_WANT_SWITCH, "n1 HCA-1",
 		 "'n1 HCA-1' is an adapter: expected a switch"},
-		{FAB_WANT_HOST, "ib9", "'ib9' is a switch: expected a host"},
 		{FAB_WANT_HOST, "BIG",
 		 "'BIG' can be each of 2: Big (0x00000000000000f0), "
 		 "big (0x0000000000000100); expected one"},
 		{FAB_WANT_ENDPOINT, "ib8", "'ib8' can be each of 2: "},
 		{FAB_WANT_ENDPOINT, "twin", "'twin' can be each of 2: twin (0x"},
 		{FAB_WANT_ENDPOINT, "0x51", "'0x51' can be each of 2: "},
-		{FAB_WANT_ENDPOINT, "0x77", "has the GUID or name '0x77'"},
-		{FAB_WANT_ENDPOINT, "lid:99", "no port has LID 99"},
 		{FAB_WANT_ENDPOINT, "lid:0", "expected lid:N, N from 1 to 49151"},
-		{FAB_WANT_ENDPOINT, "lid:x", "expected lid:N, N from 1 to 49151"},
-		{FAB_WANT_CABLE, "ib9", "'ib9': expected a link as SWITCH:PORT"},
-		{FAB_WANT_CABLE, "ib9:0", "expected a link as SWITCH:PORT"},
+		{FAB_WANT_ENDPOINT, "lid:99", "no port has LID 99"},
+		{FAB_WANT_ENDPOINT, "0x77", "has the GUID or name '0x77'"},
+		{FAB_WANT_SWITCH, "nothing like it", "no switch is called"},
+		{FAB_WANT_HOST, "ib9", "'ib9' is a switch: expected a host"},
 		{FAB_WANT_CABLE, "ib9:7", "'ib9:7': no cable at port 7"},
 		{FAB_WANT_CABLE, "ib7:7", "no switch or host is called 'ib7'; did you "},
+		{FAB_WANT_CABLE, "ib9:0", "expected a link as SWITCH:PORT"},
 		{FAB_WANT_CABLE, "n2:1", "'n2:1' can be each of 2: "},
 	};
 	OWN(fab_fabric) *f = odd_fabric();
@@ -336,7 +321,7 @@ Test(resolver, lists)
 		{"n[01-02]", "n01 n02"},  {"N[1-2] , \"x,y\"", "n1 n2 x,y"},
 		{"x,y", "x,y"},		  {"n?", "n1 n2 n3"},
 		{"n[1-2]*", "n1 n2"},	  {"x*", "x,y x* xz"},
-		{"\"x*\"", "x*"},	  {"[x]z", "xz"},
+		{"\"x*\" ,n1", "x* n1"},  {"[x]z", "xz"},
 		{"0x900,lid:1", "n2 n1"},
 	};
 	static const struct {
@@ -348,7 +333,6 @@ Test(resolver, lists)
 		{"n1,", "expected a name, found nothing"},
 		{"\"n1", "expected \" and ,"},
 		{"n[1-4]", "'n[1-4]': no host is called 'n4'; did you mean"},
-		{"n[1-6]", "'n[1-6]': 3 of its 6 names are no host: 'n4', 'n5', 'n6'"},
 		{"n[1-9]", "6 of its 9 names are no host: 'n4', 'n5', 'n6' and 3 more"},
 		{"n[3-1]", "'3-1' is no range"},
 		{"n[]", "'' is no range"},
@@ -368,10 +352,9 @@ Test(resolver, lists)
 	for (size_t i = 0; i < FAB_COUNT(good); i++) {
 		FAB_AUTOFREE struct fab_ids ids = {0};
 		OWN_HEAP char *text = NULL;
-		int rc = fab_lookup_list(&hosts, good[i].list, strlen(good[i].list), &ids,
-					 NULL, ERR);
 
-		cr_assert_eq(rc, 0, "%s: %s", good[i].list, test_err.text);
+		MUST(fab_lookup_list(&hosts, good[i].list, strlen(good[i].list), &ids,
+				     NULL, ERR));
 		for (size_t k = 0; k < ids.of.n; k++)
 			fab_append(&text, " ", "%s", fab_host_name(f, ids.of.v[k]));
 		cr_assert_str_eq(text, good[i].hosts, "%s: %s", good[i].list, text);
@@ -395,9 +378,8 @@ Test(resolver, matches_are_told)
 	struct fab_ids ids = {0};
 
 	MUST(fab_lookup_list(&hosts, "n[1-2],x*,box", 13, &ids, &matches, ERR));
-	cr_assert_eq(matches.of.n, 2);
+	cr_assert(matches.of.n == 2 && matches.of.v[0].n == 2);
 	cr_assert_str_eq(matches.of.v[0].item, "n[1-2]");
-	cr_assert_eq(matches.of.v[0].n, 2);
 	cr_assert_str_eq(matches.of.v[0].which, "n1,n2");
 	cr_assert_str_eq(matches.of.v[1].which, "\"x,y\",x*,xz");
 	cr_assert_str_eq(matches.many, "hosts");
@@ -409,23 +391,4 @@ Test(resolver, matches_are_told)
 	cr_assert_eq(ids.of.n, 5);
 	fab_matches_fini(&matches);
 	free(ids.of.v);
-}
-
-/* A million names of 16 000 hosts take about as long each as a thousand. */
-Test(resolver, is_quick)
-{
-	OWN(fab_fabric) *f = test_gen_raw("fattree:radix=40,levels=3");
-	OWN(fab_resolver) *r = fab_resolver_new(f);
-	double start = fab_now(), took;
-	uint32_t id;
-
-	for (uint32_t i = 0; i < 1000000; i++) {
-		uint32_t h = i * 7919U % f->n_hosts;
-		const char *name = fab_host_name(f, h);
-
-		MUST(fab_resolve_text(r, FAB_WANT_HOST, name, strlen(name), &id, ERR));
-		cr_assert_eq(id, h);
-	}
-	took = fab_now() - start;
-	cr_assert_lt(took, 20, "%g s", took);
 }

@@ -50,48 +50,27 @@ static struct packed zstd(const void *bytes, size_t n)
 static struct packed (*const packers[])(const void *, size_t) = {gzip, zstd};
 static const char *const packer_names[] = {"gzip", "zstd"};
 
-static struct packed twice(const struct packed *p, const char *between, size_t n_between)
-{
-	struct packed out = {.n = 2 * p->n + n_between};
-
-	out.v = malloc(out.n);
-	memcpy(out.v, p->v, p->n);
-	memcpy(out.v + p->n, between, n_between);
-	memcpy(out.v + p->n + n_between, p->v, p->n);
-	return out;
-}
-
+/* Two streams behind each other are one text; gzip's may be filled up with zeros. */
 Test(source, unpacks_what_is_packed)
 {
-	for (size_t i = 0; i < FAB_COUNT(packers); i++) {
-		struct packed one = packers[i](dump, sizeof(dump) - 1);
-		struct packed two = twice(&one, "", 0);
+	const size_t n = sizeof(dump) - 1;
+
+	for (size_t i = 0; i < 3; i++) {
+		struct packed one = packers[i % 2](dump, n);
+		size_t zeros = i == 2 ? 3 : 0;
+		OWN_HEAP char *two = FAB_NEW0(2 * one.n + zeros, char);
 		OWN(fab_fabric) *f = NULL;
 		FAB_AUTO(fab_input_fini) struct fab_input in = {0};
 
+		memcpy(two, one.v, one.n);
+		memcpy(two + one.n + zeros, one.v, one.n);
 		MUST(fab_source_parse("t", one.v, one.n, NULL, &f, ERR));
 		cr_expect_eq(f->n_cables, 1);
-		/* Two streams behind each other are one text. */
-		MUST(fab_input_unpack("t", two.v, two.n, &in, ERR));
-		cr_expect_eq(in.n, 2 * (sizeof(dump) - 1));
-		cr_expect_eq(memcmp(in.bytes + sizeof(dump) - 1, dump, sizeof(dump) - 1),
-			     0);
-		cr_expect_eq(in.bytes[in.n], '\0');
+		MUST(fab_input_unpack("t", two, 2 * one.n + zeros, &in, ERR));
+		cr_expect_eq(in.n, 2 * n);
+		cr_expect_eq(memcmp(in.bytes + n, dump, n + 1), 0);
 		free(one.v);
-		free(two.v);
 	}
-}
-
-Test(source, gzip_may_be_filled_up_with_zeros)
-{
-	struct packed one = gzip(dump, sizeof(dump) - 1);
-	struct packed two = twice(&one, "\0\0\0", 3);
-	FAB_AUTO(fab_input_fini) struct fab_input in;
-
-	MUST(fab_input_unpack("t", two.v, two.n, &in, ERR));
-	cr_expect_eq(in.n, 2 * (sizeof(dump) - 1));
-	free(one.v);
-	free(two.v);
 }
 
 /* Every shorter or damaged stream is refused, with the name of its kind. */
@@ -147,8 +126,7 @@ Test(source, names_what_cannot_be_opened)
 		const char *spec, *message;
 		int rc;
 	} cases[] = {
-		{"/nonexistent/dump", "/nonexistent/dump: No such file or directory",
-		 -ENOENT},
+		{"/no/dump", "/no/dump: No such file or directory", -ENOENT},
 		{"/", "/: Is a directory", -EISDIR},
 		{"", ": No such file or directory", -ENOENT},
 		{"ib:a/b",

@@ -90,30 +90,29 @@ uint32_t test_switch(const struct fab_fabric *f, const char *name)
 void test_counts(const struct fab_fabric *f, uint32_t switches, uint32_t hosts,
 		 uint32_t switch_links)
 {
-	cr_assert_eq(f->n_switches, switches, "%s: %u", f->source, f->n_switches);
-	cr_assert_eq(f->n_hosts, hosts, "%s: %u", f->source, f->n_hosts);
-	cr_assert_eq(f->n_switch_links, switch_links, "%s: %u", f->source,
-		     f->n_switch_links);
+	cr_assert(f->n_switches == switches && f->n_hosts == hosts &&
+			  f->n_switch_links == switch_links,
+		  "%s: %u switches, %u hosts, %u cables", f->source, f->n_switches,
+		  f->n_hosts, f->n_switch_links);
 }
 
 uint64_t *test_paths(const struct fab_fabric *f, uint32_t from)
 {
-	FAB_AUTOFREE uint32_t *hops = FAB_NEW(f->n_switches, uint32_t);
-	uint32_t head = 0, tail = 0;
-	FAB_AUTOFREE uint32_t *queue = FAB_NEW(f->n_switches, uint32_t);
+	OWN_HEAP uint32_t *hops = fab_none_new(f->n_switches);
+	OWN_HEAP uint32_t *queue = FAB_NEW(f->n_switches, uint32_t);
 	uint64_t *paths = FAB_NEW0(f->n_switches, uint64_t);
+	uint32_t tail = 0;
 
-	memset(hops, 0xff, f->n_switches * sizeof(*hops));
 	hops[from] = 0;
 	paths[from] = 1;
 	queue[tail++] = from;
-	while (head < tail) {
-		uint32_t u = queue[head++];
+	for (uint32_t head = 0; head < tail; head++) {
+		uint32_t u = queue[head];
 
 		for (uint32_t a = f->arc_first[u]; a < f->arc_first[u + 1]; a++) {
 			uint32_t v = f->arc_peer[a];
 
-			if (hops[v] == UINT32_MAX) {
+			if (hops[v] == FAB_NONE) {
 				hops[v] = hops[u] + 1;
 				queue[tail++] = v;
 			}
@@ -142,86 +141,20 @@ uint32_t test_n_hosts_on(const struct fab_fabric *f, uint32_t sw)
 	return n;
 }
 
-/* flow[p] is the flow out of port p, -1 .. 1; the other end has its opposite. */
-static bool augment(const struct fab_fabric *f, int8_t *flow, uint32_t *via,
-		    uint32_t *queue)
-{
-	uint32_t head = 0, tail = 0, half = f->n_switches + f->n_adapters / 2;
-
-	memset(via, 0xff, f->n_nodes * sizeof(*via));
-	for (uint32_t h = f->n_switches; h < half; h++)
-		if (flow[f->node_first_port[h]] == 0)
-			queue[tail++] = h;
-	while (head < tail) {
-		uint32_t u = queue[head++];
-
-		for (uint32_t p = f->node_first_port[u]; p < f->node_first_port[u + 1];
-		     p++) {
-			uint32_t q = fab_port_peer(f, p), v;
-
-			if (q == FAB_NONE || flow[p] == 1)
-				continue;
-			v = f->port_node[q];
-			if (via[v] != FAB_NONE || (v >= f->n_switches && v < half))
-				continue;
-			via[v] = p;
-			if (v < half) {
-				queue[tail++] = v;
-				continue;
-			}
-			for (; via[v] != FAB_NONE; v = f->port_node[via[v]]) {
-				flow[via[v]]++;
-				flow[fab_port_peer(f, via[v])]--;
-			}
-			return true;
-		}
-	}
-	return false;
-}
-
-uint32_t test_half_flow(const struct fab_fabric *f)
-{
-	FAB_AUTOFREE int8_t *flow = FAB_NEW0(f->n_ports, int8_t);
-	FAB_AUTOFREE uint32_t *via = FAB_NEW(f->n_nodes, uint32_t);
-	uint32_t n = 0;
-	FAB_AUTOFREE uint32_t *queue = FAB_NEW(f->n_nodes, uint32_t);
-
-	while (augment(f, flow, via, queue))
-		n++;
-	return n;
-}
-
+/* Besides an order: a cable that is left out; two switches that get one more cable;
+ * switches that get one more adapter each. */
 struct change {
-	uint32_t without;      /* cable that is left out, FAB_NONE */
-	uint32_t a, b;	       /* switches that get one more cable, FAB_NONE */
-	const uint32_t *hosts; /* switches that get one more adapter each */
+	const uint32_t *without, *with, *hosts;
 	uint32_t n_hosts;
 };
-
-static const struct change no_change = {FAB_NONE, FAB_NONE, FAB_NONE, NULL, 0};
-
-static void add_extras(struct fab_builder *b, const struct fab_fabric *f,
-		       const uint32_t *id, const struct change *change)
-{
-	if (change->a != FAB_NONE)
-		fab_builder_add_cable(b, id[change->a], f->node_n_ports[change->a] + 1,
-				      id[change->b], f->node_n_ports[change->b] + 2, 4,
-				      FAB_HDR);
-	for (uint32_t i = 0; i < change->n_hosts; i++) {
-		uint32_t sw = change->hosts[i];
-
-		fab_builder_add_cable(b, id[sw], f->node_n_ports[sw] + 3,
-				      test_node(b, FAB_ADAPTER, 1u << 30 | i, 1, "extra"),
-				      1, 4, FAB_HDR);
-	}
-}
 
 /* Build `f` again, its nodes in the given order (NULL: the old one, and old names). */
 static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *order,
 				  const struct change *change)
 {
 	struct fab_builder *b = fab_builder_new();
-	FAB_AUTOFREE uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	OWN_HEAP uint32_t *id = FAB_NEW(f->n_nodes, uint32_t);
+	const uint32_t *with = change->with;
 	struct fab_fabric *out = NULL;
 
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
@@ -234,12 +167,20 @@ static struct fab_fabric *rebuild(const struct fab_fabric *f, const uint32_t *or
 	for (uint32_t c = 0; c < f->n_cables; c++) {
 		uint32_t p = f->cable_a[c], q = f->cable_b[c];
 
-		if (c != change->without)
+		if (!change->without || c != *change->without)
 			fab_builder_add_cable(b, id[f->port_node[p]], f->port_num[p],
 					      id[f->port_node[q]], f->port_num[q], 4,
 					      FAB_HDR);
 	}
-	add_extras(b, f, id, change);
+	if (with)
+		fab_builder_add_cable(b, id[with[0]], f->node_n_ports[with[0]] + 1,
+				      id[with[1]], f->node_n_ports[with[1]] + 2, 4,
+				      FAB_HDR);
+	for (uint32_t i = 0; i < change->n_hosts; i++)
+		fab_builder_add_cable(b, id[change->hosts[i]],
+				      f->node_n_ports[change->hosts[i]] + 3,
+				      test_node(b, FAB_ADAPTER, 1u << 30 | i, 1, "extra"),
+				      1, 4, FAB_HDR);
 	MUST(fab_builder_finish(b, "test", "generated", &(struct fab_host_options){0},
 				&out, ERR));
 	return out;
@@ -261,36 +202,25 @@ uint32_t *test_order(size_t n, struct fab_rng *rng)
 struct fab_fabric *test_shuffled(const struct fab_fabric *f, uint64_t seed)
 {
 	struct fab_rng rng = test_rng(seed);
-	FAB_AUTOFREE uint32_t *order = test_order(f->n_nodes, &rng);
+	OWN_HEAP uint32_t *order = test_order(f->n_nodes, &rng);
 
-	return rebuild(f, order, &no_change);
+	return rebuild(f, order, &(struct change){0});
 }
 
 struct fab_fabric *test_without_cable(const struct fab_fabric *f, uint32_t cable)
 {
-	struct change change = no_change;
-
-	change.without = cable;
-	return rebuild(f, NULL, &change);
+	return rebuild(f, NULL, &(struct change){.without = &cable});
 }
 
 struct fab_fabric *test_with_cable(const struct fab_fabric *f, uint32_t a, uint32_t b)
 {
-	struct change change = no_change;
-
-	change.a = a;
-	change.b = b;
-	return rebuild(f, NULL, &change);
+	return rebuild(f, NULL, &(struct change){.with = (const uint32_t[]){a, b}});
 }
 
 struct fab_fabric *test_with_hosts(const struct fab_fabric *f, const uint32_t *switches,
 				   uint32_t n)
 {
-	struct change change = no_change;
-
-	change.hosts = switches;
-	change.n_hosts = n;
-	return rebuild(f, NULL, &change);
+	return rebuild(f, NULL, &(struct change){.hosts = switches, .n_hosts = n});
 }
 
 struct fab_fabric *test_without(const struct fab_fabric *f, uint32_t one_of,
@@ -319,4 +249,33 @@ struct fab_fabric *test_edited(const struct fab_fabric *f, const char *edits)
 		     test_err.text, edits);
 	MUST(fab_editor_finish(e, NULL, &out, ERR));
 	return out;
+}
+
+void test_same_fabric(const struct fab_fabric *f, const struct fab_fabric *g)
+{
+	cr_expect_eq(fab_fabric_fingerprint(g), fab_fabric_fingerprint(f), "%s",
+		     f->source);
+	cr_expect_eq(g->n_hosts, f->n_hosts, "%s", f->source);
+	cr_expect_eq(g->n_aggregation_nodes, f->n_aggregation_nodes, "%s", f->source);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		uint32_t was = 0;
+
+		while (was < f->n_nodes && f->node_guid[was] != g->node_guid[i])
+			was++;
+		cr_assert_lt(was, f->n_nodes, "%s", f->source);
+		cr_expect_str_eq(fab_node_name(g, i), fab_node_name(f, was));
+		cr_expect_eq(g->node_kind[i], f->node_kind[was]);
+		cr_expect_eq(g->node_sys_guid[i], f->node_sys_guid[was]);
+		cr_expect_eq(g->node_vendor[i], f->node_vendor[was]);
+		cr_expect_eq(g->node_device[i], f->node_device[was]);
+		FAB_EACH_PORT(g, i, p) {
+			uint32_t q = fab_port_find(f, was, g->port_num[p]);
+
+			cr_assert_neq(q, FAB_NONE);
+			cr_expect_eq(g->port_lid[p], f->port_lid[q]);
+			cr_expect_eq(g->port_guid[p], f->port_guid[q]);
+			cr_expect_eq(g->port_width[p], f->port_width[q]);
+			cr_expect_eq(g->port_speed[p], f->port_speed[q]);
+		}
+	}
 }

@@ -32,12 +32,6 @@ static inline uint32_t test_peer(const struct fab_fabric *f, uint32_t node, uint
  * the caller. */
 uint64_t *test_paths(const struct fab_fabric *f, uint32_t from);
 
-/*
- * Largest flow from the first half of the adapters to the second, one unit a cable and
- * direction, by augmenting paths.
- */
-uint32_t test_half_flow(const struct fab_fabric *f);
-
 /* Hops between all switches, found on one thread. */
 struct fab_dist *test_dist(const struct fab_fabric *f);
 
@@ -72,3 +66,7 @@ uint32_t *test_order(size_t n, struct fab_rng *rng);
 
 /* The same fabric after edits. */
 struct fab_fabric *test_edited(const struct fab_fabric *f, const char *edits);
+
+/* What was read has the nodes and ports of the fabric that was written, by their GUIDs.
+ */
+void test_same_fabric(const struct fab_fabric *written, const struct fab_fabric *read);

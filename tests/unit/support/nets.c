@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "fabric/builder.h"
+#include "support/node.h"
 #include "support/test.h"
 
 struct net {
@@ -11,14 +11,9 @@ static uint32_t add(struct net *net, enum fab_node_kind kind, uint64_t guid,
 		    const char *name, uint32_t id)
 {
 	char text[32];
-	int len = snprintf(text, sizeof(text), "%s%u", name, id);
-	struct fab_node_spec spec = {.kind = kind,
-				     .guid = guid,
-				     .n_ports = kind == FAB_SWITCH ? 1000 : 1,
-				     .name = text,
-				     .name_len = (size_t)len};
 
-	return fab_builder_add_node(net->b, &spec);
+	snprintf(text, sizeof(text), "%s%u", name, id);
+	return test_node(net->b, kind, guid, kind == FAB_SWITCH ? 1000 : 1, text);
 }
 
 static void join(struct net *net, uint32_t a, uint32_t b)

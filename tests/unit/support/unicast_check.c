@@ -128,30 +128,33 @@ static void expect_same_pairs(const struct fab_pair_list *a,
 {
 	cr_assert_eq(a->n, b->n);
 	for (size_t i = 0; i < a->n; i++) {
-		cr_expect_eq(a->v[i].at, b->v[i].at);
-		cr_expect_eq(a->v[i].from, b->v[i].from);
-		cr_expect_eq(a->v[i].to, b->v[i].to);
-		cr_expect_eq(a->v[i].pairs, b->v[i].pairs);
+		const struct fab_pairs *x = &a->v[i], *y = &b->v[i];
+
+		cr_expect(x->at == y->at && x->from == y->from && x->to == y->to &&
+			  x->pairs == y->pairs);
 	}
 }
 
-void test_same_analysis(const struct fab_analysis *a, const struct fab_analysis *b)
+void test_same_figures(const struct fab_analysis *a, const struct fab_analysis *b)
 {
-	cr_expect_eq(a->pairs, b->pairs);
-	cr_expect_eq(a->connected, b->connected);
+	cr_expect(a->pairs == b->pairs && a->connected == b->connected);
 	cr_expect_eq(a->connected_in_graph, b->connected_in_graph);
 	cr_expect_arr_eq(a->hops, b->hops, sizeof(a->hops));
-	cr_expect_eq(a->minimal, b->minimal);
-	cr_expect_eq(a->vls, b->vls);
-	cr_expect_eq(a->sls, b->sls);
+	cr_expect(a->max_hops == b->max_hops && a->minimal == b->minimal);
 	cr_expect_eq(a->cycle_channels, b->cycle_channels);
 	cr_expect_eq(a->pairs_on_cycles, b->pairs_on_cycles);
 	cr_expect_eq(a->valley_pairs, b->valley_pairs);
 	cr_assert_eq(a->cycle.n, b->cycle.n);
+}
+
+void test_same_analysis(const struct fab_analysis *a, const struct fab_analysis *b)
+{
+	test_same_figures(a, b);
+	cr_expect(a->vls == b->vls && a->sls == b->sls);
 	for (size_t i = 0; i < a->cycle.n; i++) {
-		cr_expect_eq(a->cycle.v[i].sw, b->cycle.v[i].sw);
-		cr_expect_eq(a->cycle.v[i].arc, b->cycle.v[i].arc);
-		cr_expect_eq(a->cycle.v[i].vl, b->cycle.v[i].vl);
+		const struct fab_channel *x = &a->cycle.v[i], *y = &b->cycle.v[i];
+
+		cr_expect(x->sw == y->sw && x->arc == y->arc && x->vl == y->vl);
 	}
 	expect_same_pairs(&a->valleys, &b->valleys);
 	expect_same_pairs(&a->unreached, &b->unreached);

@@ -41,6 +41,8 @@ struct fab_routes *test_tables(const struct fab_fabric *f,
 			       unsigned max_vls);
 /* The analysis, with which fab_unicast_verify() agrees. */
 struct fab_analysis test_verified(const struct fab_routes *routes, enum fab_ends ends);
+/* Those of pairs, hops, cycles and valleys are the same. */
+void test_same_figures(const struct fab_analysis *a, const struct fab_analysis *b);
 /* All figures and lists but the loads are the same. */
 void test_same_analysis(const struct fab_analysis *a, const struct fab_analysis *b);
 
