@@ -52,36 +52,25 @@ static struct fab_announced_order decide(struct fab_announced *a, uint32_t n, do
 	return decide_of(a, "ff12::1", 5, guid, n, now);
 }
 
-/* What is printed, without times; the caller frees. */
-static char *states(struct fab_announced *a)
+/* What is printed, without times. */
+static void need_states(struct fab_announced *a, const char *want, int line)
 {
-	char *text = NULL, *to;
-	size_t size, at = 0;
-	FILE *out = open_memstream(&text, &size);
+	size_t at = 0;
+	OWN_HEAP char *text =
+		TEXT_BY(out, do at = fab_announced_print(a, at, 1, 0, out); while (at));
+	char *to = text;
 
-	do
-		at = fab_announced_print(a, at, 1, 0, out);
-	while (at);
-	fclose(out);
-	to = text;
 	for (const char *from = text; *from; from++) {
 		if (*from == '=')
 			from += strcspn(from, " \n");
 		*to++ = *from;
 	}
 	*to = '\0';
-	return text;
-}
-
-static void need_states(struct fab_announced *a, const char *want, int line)
-{
-	OWN_HEAP char *got = states(a);
-
-	cr_assert_str_eq(got, want, "line %d: %s", line, got);
+	cr_assert_str_eq(text, want, "line %d: %s", line, text);
 }
 #define NEED_STATES(a, want) need_states(a, want, __LINE__)
 
-Test(announced, lines_that_are_wrong_are_named)
+Test(announced, files_that_are_wrong)
 {
 	static const char number[] =
 		"expected the number of members after the MGID, 1 to 65535";
@@ -103,29 +92,20 @@ Test(announced, lines_that_are_wrong_are_named)
 		 mgid},
 		{"ff12::1 2\nff12:0::1 3", "", "group ff12::1 is announced twice"},
 	};
+	struct fab_announcements *list;
+	OWN_HEAP char *most =
+		TEXT_BY(out, for (int i = 0; i < FAB_ANNOUNCED_MAX; i++)
+				     fprintf(out, "ff12::%x:%x 2\n", i / 9999, i % 9999));
+	OWN_HEAP char *more = fab_format("%sff12::9:9:9 2", most);
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN_HEAP char *want = fab_format("f%s: %s", cases[i].line, cases[i].says);
-		struct fab_announcements *list;
 
 		FAILS_AS(fab_announcements_parse("f", cases[i].text, &list, ERR), -EINVAL,
 			 want);
 	}
-}
-
-Test(announced, as_many_groups_as_there_can_be)
-{
-	struct fab_announcements *list;
-	OWN_HEAP char *text = NULL, *more = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	for (int i = 0; i < FAB_ANNOUNCED_MAX; i++)
-		fprintf(out, "ff12::%x:%x 2\n", i / 9999, i % 9999);
-	fclose(out);
-	MUST(fab_announcements_parse("f", text, &list, ERR));
+	MUST(fab_announcements_parse("f", most, &list, ERR));
 	fab_announcements_free(list);
-	more = fab_format("%sff12::9:9:9 2", text);
 	FAILS_AS(fab_announcements_parse("f", more, &list, ERR), -EINVAL,
 		 "f:16385: expected at most 16384 groups");
 }
@@ -146,14 +126,10 @@ Test(announced, a_life)
 		cr_assert_eq(decide(a, 2, 2).tree, FAB_ANNOUNCED_NONE);
 		cr_assert_not(fab_announced_is_computing(a));
 		o = decide(a, 3, 3);
-		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
-		cr_assert(o.is_first);
-		cr_assert_eq(o.n, 3);
-		cr_assert_eq(o.guid[2], 3);
-		cr_assert(fab_announced_is_computing(a));
+		cr_assert(o.tree == FAB_ANNOUNCED_HELD && o.is_first);
+		cr_assert(o.n == 3 && o.guid[2] == 3 && fab_announced_is_computing(a));
 		o = decide(a, 3, 4);
-		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
-		cr_assert_not(o.is_first, "computed once");
+		cr_assert(o.tree == FAB_ANNOUNCED_HELD && !o.is_first, "computed once");
 		/* ready when it is known to be held, of a pass before */
 		cr_assert_eq(fab_announced_computing(a, 1, N_GROUPS, number), 0);
 		cr_assert_eq(fab_announced_computing(a, 2, N_GROUPS, number), 1);
@@ -165,9 +141,7 @@ Test(announced, a_life)
 		cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
 		/* the tree stays */
 		o = decide(a, 1, 5);
-		cr_assert_eq(o.tree, FAB_ANNOUNCED_HELD);
-		cr_assert_eq(o.n, 3);
-		cr_assert_not(o.is_first);
+		cr_assert(o.tree == FAB_ANNOUNCED_HELD && o.n == 3 && !o.is_first);
 		decide(a, 0, 6);
 		cr_assert_not(fab_announced_is_active(a, 5));
 		cr_assert_eq(fab_announced_n_active(a), 0);
@@ -184,8 +158,7 @@ Test(announced, a_time_out)
 	decide(a, 2, 100);
 	cr_assert_float_eq(fab_announced_due(a, 104), 6, 1e-9);
 	cr_assert_eq(fab_announced_expire(a, 109, number), 0);
-	cr_assert_eq(fab_announced_expire(a, 110, number), 1);
-	cr_assert_eq(number[0], 5);
+	cr_assert(fab_announced_expire(a, 110, number) == 1 && number[0] == 5);
 	cr_assert(isinf(fab_announced_due(a, 110)));
 	/* whoever comes now comes too late */
 	cr_assert_eq(decide(a, 3, 111).tree, FAB_ANNOUNCED_NONE);
@@ -214,11 +187,9 @@ Test(announced, time_outs_of_several)
 	decide_of(a, "ff12::2", 6, (uint64_t[]){1}, 1, 100);
 	decide_of(a, "ff12::3", 7, (uint64_t[]){1}, 1, 100);
 	decide(a, 2, 100);
-	cr_assert_eq(fab_announced_expire(a, 115, number), 1);
-	cr_assert_eq(number[0], 5);
+	cr_assert(fab_announced_expire(a, 115, number) == 1 && number[0] == 5);
 	cr_assert_float_eq(fab_announced_due(a, 115), 5, 1e-9);
-	cr_assert_eq(fab_announced_expire(a, 120, number), 1);
-	cr_assert_eq(number[0], 6);
+	cr_assert(fab_announced_expire(a, 120, number) == 1 && number[0] == 6);
 	cr_assert(isinf(fab_announced_due(a, 120)));
 	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
 }
@@ -226,28 +197,23 @@ Test(announced, time_outs_of_several)
 Test(announced, members_leave_while_it_is_computed_and_come_again)
 {
 	OWN(fab_announced) *a = announced("ff12::1 3");
-	uint32_t number[N_GROUPS];
 
 	decide(a, 3, 1);
 	cr_assert_eq(decide(a, 2, 2).tree, FAB_ANNOUNCED_HELD);
-	NEED_STATES(a, "ff12::1 0xc005 2/3 computing 1 receiving-join computing\n");
 	fab_announced_note_held(a, 5, 2, 3);
-	NEED_STATES(a, "ff12::1 0xc005 2/3 receiving-leave 1 receiving-join computing "
-		       "ready receiving-leave\n");
 	cr_assert_eq(decide(a, 3, 4).tree, FAB_ANNOUNCED_HELD);
 	NEED_STATES(a, "ff12::1 0xc005 3/3 ready 1 receiving-join computing ready "
 		       "receiving-leave ready\n");
-	cr_assert_eq(fab_announced_expire(a, 1e9, number), 0);
 }
 
 Test(announced, what_was_not_announced_is_given_up)
 {
 	OWN(fab_announced) *a = announced("ff12::1 3");
 	const uint64_t others[] = {1, 2, 9};
-	struct fab_announced_order o;
-	struct fab_mgid mgid;
+	struct fab_mgid mgid = {{0xff, 0x12, [15] = 1}};
 	const struct fab_announced_group g = {
 		.number = 5, .mgid = &mgid, .guid = others, .n = 2, .has_tree = true};
+	struct fab_announced_order o;
 	uint32_t number[N_GROUPS];
 
 	/* too many at once */
@@ -271,7 +237,6 @@ Test(announced, what_was_not_announced_is_given_up)
 	take(a, "");
 	decide(a, 2, 7);
 	take(a, "ff12::1 3");
-	cr_assert_eq(inet_pton(AF_INET6, "ff12::1", mgid.raw), 1);
 	o = fab_announced_decide(a, &g, 8);
 	cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
 	cr_assert_str_eq(o.reason, "had a tree when it was announced");
@@ -361,14 +326,10 @@ Test(announced, random_members)
 			is_given_up |= o.reason != NULL;
 			n_first += o.is_first;
 			cr_assert(!o.reason || n > 4);
-			if (n && !is_given_up)
-				cr_assert_neq(o.tree, FAB_ANNOUNCED_ANY);
-			if (o.tree == FAB_ANNOUNCED_HELD) {
-				cr_assert(was_complete);
-				cr_assert_eq(o.n, 4);
-			}
-			if (is_given_up)
-				cr_assert_eq(o.tree, FAB_ANNOUNCED_ANY);
+			if (n)
+				cr_assert_eq(o.tree == FAB_ANNOUNCED_ANY, is_given_up);
+			cr_assert(o.tree != FAB_ANNOUNCED_HELD ||
+				  (was_complete && o.n == 4));
 			if (fab_rng_below(&rng, 2))
 				fab_announced_note_held(a, 5, 2, now);
 			fab_announced_expire(a, now, number);

@@ -11,13 +11,14 @@ static const char *const names[] = {"ring",    "tree:1",     "tree:2",	  "tree:3
 				    "tree:16", "tree:65533", "bruck",	  "bruck-even",
 				    "recdbl",  "leaf",	     "slurm-auto"};
 
-static uint32_t log_up(uint32_t n)
+static struct fab_fence_plan plan_of(struct fab_arena *in, const char *name, uint32_t n,
+				     const uint32_t *leaf)
 {
-	uint32_t log = 0;
+	const struct fab_fence_job job = test_fence_job(n, leaf, 8);
+	struct fab_fence_plan p;
 
-	while ((uint64_t)1 << log < n)
-		log++;
-	return log;
+	MUST(fab_fence_plan_make(in, test_fence(name), &job, &p, ERR));
+	return p;
 }
 
 /* has[node * n + whose block] */
@@ -69,17 +70,14 @@ static void run(const struct fab_fence_plan *p)
 static void run_all(uint32_t n, const uint32_t *leaf)
 {
 	for (size_t i = 0; i < FAB_COUNT(names); i++) {
-		struct fab_fence_job job = test_fence_job(n, leaf, 8);
 		FAB_AUTO(fab_arena_free) struct fab_arena plan_memory = FAB_ARENA_INIT;
-		struct fab_fence_plan p;
+		struct fab_fence_plan p = plan_of(&plan_memory, names[i], n, leaf);
 
-		MUST(fab_fence_plan_make(&plan_memory, test_fence(names[i]), &job, &p,
-					 ERR));
 		run(&p);
 	}
 }
 
-/* Nodes by leaf switches: all on one, each on its own, runs, by chance. */
+/* Nodes by leaf switches: all on one, each on its own, runs, by chance; or without. */
 Test(fence, every_block_comes_to_every_node, .timeout = 300)
 {
 	FAB_AUTOFREE uint32_t *leaf = FAB_NEW(NODES_MAX, uint32_t);
@@ -94,53 +92,58 @@ Test(fence, every_block_comes_to_every_node, .timeout = 300)
 				  : n % 4 == 2 ? FAB_NONE - 2 - i
 					       : test_below(&rng, 9);
 		run_all(n, leaf);
+		if (n <= 40)
+			run_all(n, NULL);
 	}
 }
 
-Test(fence, every_block_comes_to_every_node_on_one_leaf)
+/* Blocks of all messages; where it is even each node sends and receives N - 1. */
+static uint64_t count_blocks(const struct fab_fence_plan *p, bool is_even)
 {
-	for (uint32_t n = 1; n <= 40; n++)
-		run_all(n, NULL);
+	uint64_t sent[NODES_MAX] = {0}, received[NODES_MAX] = {0}, all = 0;
+
+	for (size_t k = 0; k < p->messages.n; k++) {
+		const struct fab_fence_message *m = &p->messages.v[k];
+		uint64_t blocks = (uint64_t)m->n_blocks * p->n_repeats;
+
+		sent[m->from] += blocks;
+		received[m->to] += blocks;
+		all += blocks;
+	}
+	for (uint32_t k = 0; is_even && k < p->n_nodes; k++)
+		cr_assert(sent[k] == p->n_nodes - 1 && received[k] == p->n_nodes - 1);
+	return all;
 }
 
-/* Steps and bytes of a node are those of the books: each node sends and receives N - 1
- * blocks. */
-Test(fence, steps_and_bytes)
+/* Steps and bytes of a node are those of the books. Blocks of all messages are as counted
+ * in the logs of Slurm 22.05 with TreeWidth 2. */
+Test(fence, steps_and_blocks)
 {
-	static const struct {
-		const char *name;
-		bool is_log;
-	} exact[] = {{"ring", false}, {"bruck", true}, {"bruck-even", true}};
-	uint64_t sent[NODES_MAX], received[NODES_MAX];
+	static const char *const exact[] = {"ring", "bruck", "bruck-even"};
+	static const uint32_t slurm[][3] = {
+		{2, 3, 2},   {3, 8, 6},	     {4, 17, 12},     {7, 52, 42},
+		{8, 73, 56}, {16, 289, 240}, {32, 1121, 992}, {64, 4353, 4032}};
+	struct fab_fence_plan p;
 
 	for (uint32_t n = 1; n <= NODES_MAX; n++)
 		for (size_t i = 0; i < FAB_COUNT(exact); i++) {
-			struct fab_fence_job job = test_fence_job(n, NULL, 100);
-			struct fab_fence_plan p;
-
-			MUST(fab_fence_plan_make(&memory, test_fence(exact[i].name), &job,
-						 &p, ERR));
-			cr_assert_eq(p.n_steps, exact[i].is_log ? log_up(n) : n - 1);
-			memset(sent, 0, sizeof(sent));
-			memset(received, 0, sizeof(received));
-			for (size_t k = 0; k < p.messages.n; k++) {
-				const struct fab_fence_message *m = &p.messages.v[k];
-
-				sent[m->from] += (uint64_t)m->n_blocks * p.n_repeats;
-				received[m->to] += (uint64_t)m->n_blocks * p.n_repeats;
-			}
-			for (uint32_t k = 0; k < n; k++)
-				cr_assert(sent[k] == n - 1 && received[k] == n - 1);
+			p = plan_of(&memory, exact[i], n, NULL);
+			cr_assert(i ? 1u << p.n_steps >= n && 1u << p.n_steps < 2 * n
+				    : p.n_steps == n - 1);
+			count_blocks(&p, true);
+		}
+	for (size_t i = 0; i < FAB_COUNT(slurm); i++)
+		for (int k = 1; k < 3; k++) {
+			p = plan_of(&memory, k == 1 ? "tree:2" : "ring", slurm[i][0],
+				    NULL);
+			cr_expect_eq(count_blocks(&p, false), slurm[i][k], "%u nodes",
+				     slurm[i][0]);
 		}
 }
 
-/* Microseconds of a setup without a fabric, simulated and by the model; the plan followed
- * a second time must give the same. */
-struct times {
-	double model, simulated;
-};
-
-static struct times times_of(const char *name, const struct fab_fence_job *job)
+/* Microseconds of a setup without a fabric, simulated, followed a second time and by the
+ * model are the same. */
+static void check_times(const char *name, const struct fab_fence_job *job)
 {
 	struct fab_fence_sim_options options = {0};
 	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup;
@@ -149,16 +152,7 @@ static struct times times_of(const char *name, const struct fab_fence_job *job)
 	MUST(fab_fence_setup_init(&setup, test_fence(name), job, NULL, NULL, ERR));
 	MUST(fab_fence_setup_time(&setup, job->bytes, &options, &t, ERR));
 	test_near(test_fence_plan_us(&setup.plan, job), t.model_us, 1e-9);
-	return (struct times){t.model_us, t.simulated_us};
-}
-
-static double model(const char *name, uint32_t n, uint64_t bytes)
-{
-	struct fab_fence_job job = test_fence_job(n, NULL, bytes);
-	double us;
-
-	MUST(fab_fence_plain_us(test_fence(name), &job, &us, ERR));
-	return us;
+	test_near(t.simulated_us, t.model_us, 1e-9);
 }
 
 Test(fence, the_simulation_is_the_closed_form)
@@ -170,9 +164,8 @@ Test(fence, the_simulation_is_the_closed_form)
 			for (size_t k = 0; k < FAB_COUNT(bytes); k++) {
 				struct fab_fence_job job =
 					test_fence_job(n, NULL, bytes[k]);
-				struct times t = times_of(names[i], &job);
 
-				test_near(t.simulated, t.model, 1e-9);
+				check_times(names[i], &job);
 			}
 }
 
@@ -196,29 +189,27 @@ Test(fence, the_simulation_is_the_closed_form_whatever_the_leaf_switches)
 			for (size_t i = 0; i < FAB_COUNT(costs) * FAB_COUNT(bytes); i++) {
 				struct fab_fence_job job = test_fence_job(
 					n, leaf, bytes[i % FAB_COUNT(bytes)]);
-				struct times t;
 
 				job.costs = costs[i / FAB_COUNT(bytes)];
 				for (uint32_t k = 0; k < n; k++) /* random at last */
 					leaf[k] = size == 11 ? k * 2654435761u >> 28
 							     : k / size;
-				t = times_of("leaf", &job);
-				test_near(t.simulated, t.model, 1e-9);
+				check_times("leaf", &job);
 			}
 	}
 }
 
-Test(fence, closed_form_of_108_nodes)
+static double model(const char *name, uint32_t n, uint64_t bytes)
 {
-	test_near(model("bruck", 108, 0), 24.5, 1e-9);
-	test_near(model("ring", 108, 0), 374.5, 1e-9);
-	for (uint64_t b = 1; b <= 1 << 20; b *= 4)
-		test_near(model("ring", 108, b) - model("bruck", 108, b), 350, 1e-9);
-	test_near(model("ring", 108, 1024), 396.4136, 1e-7);
+	struct fab_fence_job job = test_fence_job(n, NULL, bytes);
+	double us;
+
+	MUST(fab_fence_plain_us(test_fence(name), &job, &us, ERR));
+	return us;
 }
 
-/* Trees of 108 nodes: within 5 % of figures for trees that are filled level by level. */
-Test(fence, trees_of_108_nodes)
+/* Trees within 5 % of figures for trees that are filled level by level. */
+Test(fence, closed_forms_of_108_nodes)
 {
 	static const struct {
 		const char *name;
@@ -229,86 +220,66 @@ Test(fence, trees_of_108_nodes)
 	static const uint64_t bytes[] = {1, 1024, 16384};
 
 	for (size_t i = 0; i < FAB_COUNT(rows); i++)
-		for (size_t k = 0; k < FAB_COUNT(bytes); k++) {
-			double us = model(rows[i].name, 108, bytes[k]);
-
-			cr_expect(fabs(us / rows[i].us[k] - 1) < 0.05,
-				  "%s of %llu B: %g us", rows[i].name,
-				  (unsigned long long)bytes[k], us);
-		}
-}
-
-/* Blocks of all messages as counted in the logs of Slurm 22.05 with TreeWidth 2. */
-Test(fence, blocks_of_slurm)
-{
-	static const struct {
-		uint32_t n, tree, ring;
-	} counted[] = {{2, 3, 2},   {3, 8, 6},	    {4, 17, 12},     {7, 52, 42},
-		       {8, 73, 56}, {16, 289, 240}, {32, 1121, 992}, {64, 4353, 4032}};
-
-	for (size_t i = 0; i < FAB_COUNT(counted); i++)
-		for (int is_ring = 0; is_ring < 2; is_ring++) {
-			struct fab_fence_job job = test_fence_job(counted[i].n, NULL, 1);
-			uint64_t blocks = 0;
-			struct fab_fence_plan p;
-
-			MUST(fab_fence_plan_make(&memory,
-						 test_fence(is_ring ? "ring" : "tree:2"),
-						 &job, &p, ERR));
-			for (size_t k = 0; k < p.messages.n; k++)
-				blocks +=
-					(uint64_t)p.messages.v[k].n_blocks * p.n_repeats;
-			cr_expect_eq(blocks, is_ring ? counted[i].ring : counted[i].tree,
-				     "%u nodes", counted[i].n);
-		}
+		for (size_t k = 0; k < FAB_COUNT(bytes); k++)
+			test_near(model(rows[i].name, 108, bytes[k]), rows[i].us[k],
+				  0.05);
+	test_near(model("bruck", 108, 0), 24.5, 1e-9);
+	test_near(model("ring", 108, 0), 374.5, 1e-9);
+	for (uint64_t b = 1; b <= 1 << 20; b *= 4)
+		test_near(model("ring", 108, b) - model("bruck", 108, b), 350, 1e-9);
+	test_near(model("ring", 108, 1024), 396.4136, 1e-7);
 }
 
 Test(fence, slurm_goes_around_a_ring_with_data_only)
 {
-	struct fab_fence_job job = test_fence_job(100, NULL, 10);
-	struct fab_fence_chosen is;
+	static const struct {
+		uint32_t bytes, tree_width, algorithm, width;
+	} rows[] = {{10, 0, FAB_FENCE_RING, 0},
+		    {0, 0, FAB_FENCE_TREE, FAB_FENCE_TREE_WIDTH},
+		    {0, 50, FAB_FENCE_TREE, 50}};
 
-	is = fab_fence_stands_for(test_fence("slurm-auto"), &job);
-	cr_assert_eq(is.algorithm, FAB_FENCE_RING);
-	job.bytes = 0;
-	is = fab_fence_stands_for(test_fence("slurm-auto"), &job);
-	cr_assert_eq(is.algorithm, FAB_FENCE_TREE);
-	cr_assert_eq(is.width, FAB_FENCE_TREE_WIDTH);
-	job.tree_width = 50;
-	is = fab_fence_stands_for(test_fence("slurm-auto"), &job);
-	cr_assert_eq(is.algorithm, FAB_FENCE_TREE);
-	cr_assert_eq(is.width, 50);
+	for (size_t i = 0; i < FAB_COUNT(rows); i++) {
+		struct fab_fence_job job = test_fence_job(100, NULL, rows[i].bytes);
+		struct fab_fence_chosen is;
+
+		job.tree_width = rows[i].tree_width;
+		is = fab_fence_stands_for(test_fence("slurm-auto"), &job);
+		cr_assert_eq(is.algorithm, rows[i].algorithm);
+		cr_assert(!rows[i].width || is.width == rows[i].width);
+	}
 }
 
-Test(fence, names)
+Test(fence, names_and_refusals)
 {
 	static const char *const bad[] = {"",		"rong",	    "tree",    "tree:0",
 					  "tree:65534", "tree:x",   "tree:-1", "ring:2",
 					  "bruck:1",	"tree:2:3", "tree:",   "auto:1"};
+	static const struct {
+		const char *fence;
+		uint32_t n;
+		uint64_t bytes;
+		double L_us;
+		const char *says;
+	} jobs[] = {{"ring", 0, 8, 1, "0 nodes"},
+		    {"ring", FAB_FENCE_NODES_MAX + 1, 8, 1, ""},
+		    {"ring", 2, FAB_FENCE_BYTES_MAX + 1, 1, ""},
+		    {"auto", 2, 8, 1, ""},
+		    {"ring", 2, 8, -1, ""},
+		    {"ring", 2, 8, (double)NAN, "L:"}};
 	struct fab_fence_chosen c;
+	struct fab_fence_plan p;
 
 	for (size_t i = 0; i < FAB_COUNT(bad); i++)
 		cr_assert_lt(fab_fence_parse(bad[i], strlen(bad[i]), &c, ERR), 0, "%s",
 			     bad[i]);
 	for (size_t i = 0; i < FAB_COUNT(names); i++)
 		cr_assert_str_eq(fab_fence_text(&memory, test_fence(names[i])), names[i]);
-}
+	for (size_t i = 0; i < FAB_COUNT(jobs); i++) {
+		struct fab_fence_job job = test_fence_job(jobs[i].n, NULL, jobs[i].bytes);
 
-Test(fence, bad_jobs)
-{
-	struct fab_fence_job job = test_fence_job(0, NULL, 8);
-	struct fab_fence_plan p;
-
-	FAILS(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, ERR), 0,
-	      "0 nodes");
-	job = test_fence_job(FAB_FENCE_NODES_MAX + 1, NULL, 8);
-	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, NULL), 0);
-	job = test_fence_job(2, NULL, FAB_FENCE_BYTES_MAX + 1);
-	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, NULL), 0);
-	job = test_fence_job(2, NULL, 8);
-	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("auto"), &job, &p, NULL), 0);
-	job.costs.L_us = -1;
-	cr_assert_lt(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, NULL), 0);
-	job.costs.L_us = NAN;
-	FAILS(fab_fence_plan_make(&memory, test_fence("ring"), &job, &p, ERR), 0, "L:");
+		job.costs.L_us = jobs[i].L_us;
+		FAILS(fab_fence_plan_make(&memory, test_fence(jobs[i].fence), &job, &p,
+					  ERR),
+		      0, jobs[i].says);
+	}
 }

@@ -7,66 +7,63 @@
 
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
-/* A fabric, its tables, nodes in an order. */
+/* A fabric, its tables, nodes in an order; they end with the process, too. */
 struct site {
 	struct fab_fabric *f;
 	struct fab_routes *r;
 	struct fab_launch_nodes nodes;
 };
 
-static void open_site(struct site *s, const char *spec, const char *engine,
-		      const char *order, uint32_t n)
+static struct site *open_site(const char *spec, const char *engine, const char *order,
+			      uint32_t n)
 {
 	struct fab_launch_choice choice = {.n_nodes = n};
+	struct site *s = FAB_ARENA_NEW(&memory, 1, struct site);
 
 	s->f = test_gen(spec);
 	s->r = test_tables(s->f, NULL, engine, 2);
 	MUST(fab_node_order_parse(order, 1, &choice.order, ERR));
 	MUST(fab_launch_nodes_make(&memory, s->f, NULL, &choice, &s->nodes, ERR));
+	return s;
 }
 
-static void close_site(struct site *s)
+static struct fab_fence_setup *prepare(const struct site *s, const char *name)
 {
-	fab_routes_free(s->r);
-	fab_fabric_free(s->f);
-}
+	const struct fab_fence_job job = test_fence_job(s->nodes.n, s->nodes.sw, 1);
+	struct fab_fence_setup *setup = FAB_ARENA_NEW(&memory, 1, struct fab_fence_setup);
 
-static struct fab_fence_setup prepare(const struct site *s, const char *name)
-{
-	struct fab_fence_job job = test_fence_job(s->nodes.n, s->nodes.sw, 1);
-	struct fab_fence_setup setup;
-
-	MUST(fab_fence_setup_init(&setup, test_fence(name), &job, &s->nodes, s->r, ERR));
+	MUST(fab_fence_setup_init(setup, test_fence(name), &job, &s->nodes, s->r, ERR));
 	return setup;
 }
 
-static struct fab_fence_time time_of(const struct fab_fence_setup *setup, uint64_t bytes)
+static struct fab_fence_time time_by(const struct fab_fence_setup *setup, uint64_t bytes,
+				     struct fab_fence_sim_options options)
 {
-	struct fab_fence_sim_options options = {0};
 	struct fab_fence_time t;
 
 	MUST(fab_fence_setup_time(setup, bytes, &options, &t, ERR));
 	return t;
 }
 
+static struct fab_fence_time time_of(const struct fab_fence_setup *setup, uint64_t bytes)
+{
+	return time_by(setup, bytes, (struct fab_fence_sim_options){0});
+}
+
 static void check_loads(const char *spec, const char *order, const uint64_t *loads,
 			uint32_t n, double factor)
 {
-	FAB_AUTO(close_site) struct site s;
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0}, ring = {0};
+	const struct site *s = open_site(spec, "dor-up", order, 0);
+	const struct fab_fence_load *bruck = &prepare(s, "bruck")->load;
+	const struct fab_fence_load *ring = &prepare(s, "ring")->load;
 
-	open_site(&s, spec, "dor-up", order, 0);
-	bruck = prepare(&s, "bruck");
-	ring = prepare(&s, "ring");
-	cr_assert_eq(bruck.load.n_steps, n);
+	cr_assert_eq(bruck->n_steps, n);
 	for (uint32_t i = 0; i < n; i++)
-		cr_assert_eq(bruck.load.step[i].load_between, loads[i],
-			     "%s by %s, step %u: %llu", spec, order, i,
-			     (unsigned long long)bruck.load.step[i].load_between);
-	cr_assert(fabs(bruck.load.factor - factor) < 0.005, "%s by %s: F %g", spec, order,
-		  bruck.load.factor);
-	cr_assert_eq(ring.load.max, 1);
-	cr_assert_eq(ring.load.factor, 1);
+		cr_assert_eq(bruck->step[i].load_between, loads[i], "%s by %s, step %u",
+			     spec, order, i);
+	cr_assert(fabs(bruck->factor - factor) < 0.005, "%s by %s: F %g", spec, order,
+		  bruck->factor);
+	cr_assert(ring->max == 1 && ring->factor == 1);
 }
 
 /* Published loads of the shifts by powers of two, and what they do to dissemination. */
@@ -83,43 +80,30 @@ Test(fence_net, loads_of_shifts_on_tori)
 	check_loads("torus:dims=16x16x16", "fabric", cube, 12, 5.667);
 }
 
-/* The size from which on the ring wins: by the formula and by simulation. */
+/* The size from which on the ring wins: by the formula and by simulation. Every step
+ * waits for its fullest cable, and all nodes with it: the line is exact. */
 Test(fence_net, crossing_on_a_torus)
 {
-	FAB_AUTO(close_site) struct site s;
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0}, ring = {0};
-	double bytes;
+	const struct site *s = open_site("torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
+	const struct fab_fence_setup *bruck = prepare(s, "bruck"),
+				     *ring = prepare(s, "ring");
+	double bytes = (ring->contended.fixed_us - bruck->contended.fixed_us) /
+		       (bruck->contended.byte_us - ring->contended.byte_us);
 
-	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
-	bruck = prepare(&s, "bruck");
-	ring = prepare(&s, "ring");
-	bytes = (ring.contended.fixed_us - bruck.contended.fixed_us) /
-		(bruck.contended.byte_us - ring.contended.byte_us);
 	test_near(bytes, 7700, 0.01);
 	/* (N - 1 - log2 N)(2 o + L) / ((F - 1)(N - 1) G) */
-	test_near(bytes, 1013 * 3.5e3 / ((bruck.load.factor - 1) * 1023 * 0.1), 1e-9);
+	test_near(bytes, 1013 * 3.5e3 / ((bruck->load.factor - 1) * 1023 * 0.1), 1e-9);
 	/* simulated, it is within 1 % of that */
-	cr_assert(time_of(&bruck, (uint64_t)(0.99 * bytes)).simulated_us <
-		  time_of(&ring, (uint64_t)(0.99 * bytes)).simulated_us);
-	cr_assert(time_of(&bruck, (uint64_t)(1.01 * bytes)).simulated_us >
-		  time_of(&ring, (uint64_t)(1.01 * bytes)).simulated_us);
-}
-
-/* Every step waits for its fullest cable, and all nodes with it: the line is exact. */
-Test(fence_net, simulation_is_the_contended_line_where_all_nodes_are_alike)
-{
-	FAB_AUTO(close_site) struct site s;
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0};
-
-	open_site(&s, "torus:dims=8x8x16", "dor-up", "axes:1,2,0", 0);
-	bruck = prepare(&s, "bruck");
-	for (uint64_t bytes = 1; bytes < 1 << 24; bytes *= 8) {
-		struct fab_fence_time t = time_of(&bruck, bytes);
+	cr_assert(time_of(bruck, (uint64_t)(0.99 * bytes)).simulated_us <
+		  time_of(ring, (uint64_t)(0.99 * bytes)).simulated_us);
+	cr_assert(time_of(bruck, (uint64_t)(1.01 * bytes)).simulated_us >
+		  time_of(ring, (uint64_t)(1.01 * bytes)).simulated_us);
+	for (uint64_t b = 1; b < 1 << 24; b *= 8) {
+		struct fab_fence_time t = time_of(bruck, b);
 
 		test_near(t.simulated_us, t.contended_us, 1e-9);
 		test_near(t.contended_us,
-			  35 + 1023 * (double)bytes * (bruck.load.factor * 0.1 + 0.1) /
-					  1e3,
+			  35 + 1023 * (double)b * (bruck->load.factor * 0.1 + 0.1) / 1e3,
 			  1e-9);
 	}
 }
@@ -141,20 +125,18 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 
 	/* under sanitizers without the two of 512 nodes */
 	for (size_t i = TEST_SHARE > 1 ? 2 : 0; i < FAB_COUNT(sites); i++) {
-		struct fab_fence_sim_options whole = {.without_symmetry = true};
-		struct fab_fence_sim_options options = {0};
-		FAB_AUTO(close_site) struct site s;
-		FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring = {0};
+		const struct site *s = open_site(sites[i].spec, sites[i].engine,
+						 sites[i].order, sites[i].n);
+		const struct fab_fence_setup *ring = prepare(s, "ring");
 
-		open_site(&s, sites[i].spec, sites[i].engine, sites[i].order, sites[i].n);
-		ring = prepare(&s, "ring");
 		for (uint64_t bytes = 0; bytes < 1 << 20; bytes = bytes * 32 + 1) {
-			struct fab_fence_time a, b;
+			const struct fab_fence_sim_options whole = {.without_symmetry =
+									    true};
+			struct fab_fence_time a = time_of(ring, bytes);
+			struct fab_fence_time b = time_by(ring, bytes, whole);
 
-			MUST(fab_fence_setup_time(&ring, bytes, &options, &a, ERR));
-			MUST(fab_fence_setup_time(&ring, bytes, &whole, &b, ERR));
 			cr_assert_not(b.sim.by_symmetry);
-			cr_assert_eq(b.sim.n_followed, s.nodes.n - 1);
+			cr_assert_eq(b.sim.n_followed, s->nodes.n - 1);
 			cr_assert_eq(a.simulated_us, b.simulated_us, "%s", sites[i].spec);
 			if (sites[i].by_symmetry)
 				cr_assert(a.sim.by_symmetry && a.sim.n_followed < 30,
@@ -163,39 +145,38 @@ Test(fence_net, symmetry_is_the_simulation, .timeout = 120)
 	}
 }
 
-static double bruck_factor(const char *spec, const char *engine, uint64_t *max)
+static void check_factor(const char *spec, double factor, uint64_t max)
 {
-	FAB_AUTO(close_site) struct site s;
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0};
+	const struct fab_fence_load *load =
+		&prepare(open_site(spec, "d-mod-k", "fabric", 0), "bruck")->load;
 
-	open_site(&s, spec, engine, "fabric", 0);
-	bruck = prepare(&s, "bruck");
-	*max = bruck.load.max;
-	return bruck.load.factor;
+	test_near(load->factor, factor, max == 1 ? 0 : 1e-3);
+	cr_assert_eq(load->max, max);
 }
 
-/* Full fat tree: nothing is shared, and the simulation is the closed form; tapered four
- * to one: the published 3.9. */
-Test(fence_net, fat_trees)
+/* Full fat trees share nothing; tapered four to one: the published 3.9. */
+Test(fence_net, loads_of_trees)
 {
-	FAB_AUTO(close_site) struct site s;
-	uint64_t max;
-	static const char *const names[] = {"bruck", "ring", "leaf"};
+	const struct fab_fence_load *load;
 
-	cr_assert_eq(bruck_factor("fattree:radix=16,levels=3", "d-mod-k", &max), 1);
-	cr_assert_eq(max, 1);
-	cr_assert_eq(bruck_factor("fattree:radix=12,levels=2", "d-mod-k", &max), 1);
-	test_near(bruck_factor("pgft:h=2,m=16/16,w=1/4,p=1/1", "d-mod-k", &max), 3.855,
-		  1e-3);
-	cr_assert_eq(max, 4);
-	open_site(&s, "fattree:radix=8,levels=3", "d-mod-k", "fabric", 0);
-	for (size_t i = 0; i < FAB_COUNT(names); i++) {
-		FAB_AUTO(fab_fence_setup_fini)
-		struct fab_fence_setup setup = prepare(&s, names[i]);
-		struct fab_fence_time t = time_of(&setup, 5000);
+	check_factor("fattree:radix=16,levels=3", 1, 1);
+	check_factor("fattree:radix=12,levels=2", 1, 1);
+	check_factor("pgft:h=2,m=16/16,w=1/4,p=1/1", 3.855, 4);
+	/* cables between switches begin right behind those of the nodes */
+	load = &prepare(open_site("mesh:dims=2,hosts=2", "minhop", "fabric", 0), "tree:3")
+			->load;
+	cr_assert_eq(load->n_steps, 2);
+	for (uint32_t i = 0; i < 2; i++)
+		cr_assert(load->step[i].load == 3 && load->step[i].load_between == 2);
+}
 
-		test_near(t.simulated_us, t.model_us, 1e-9);
-	}
+/* Packets over messages. */
+static double packets_by(const struct site *s, const char *name, uint64_t bytes)
+{
+	const struct fab_fence_setup *setup = prepare(s, name);
+
+	return test_fence_packets(setup, &s->nodes, s->r, bytes) /
+	       time_of(setup, bytes).simulated_us;
 }
 
 static void beside_packets(const char *spec, const char *engine, const char *order,
@@ -203,20 +184,15 @@ static void beside_packets(const char *spec, const char *engine, const char *ord
 {
 	static const char *const names[] = {"bruck", "ring", "recdbl", "leaf", "tree:4"};
 	static const uint64_t bytes[] = {1, 1000, 20000};
-	FAB_AUTO(close_site) struct site s;
+	const struct site *s = open_site(spec, engine, order, 0);
 
-	open_site(&s, spec, engine, order, 0);
 	for (size_t i = 0; i < FAB_COUNT(names); i++)
 		for (size_t k = 0; k < FAB_COUNT(bytes); k++) {
-			FAB_AUTO(fab_fence_setup_fini)
-			struct fab_fence_setup setup = prepare(&s, names[i]);
-			struct fab_fence_time t = time_of(&setup, bytes[k]);
-			double us = test_fence_packets(&setup, &s.nodes, s.r, bytes[k]);
+			double share = packets_by(s, names[i], bytes[k]);
 
-			cr_expect(us / t.simulated_us > low && us / t.simulated_us < high,
-				  "%s by %s, %s of %llu B: packets %g, messages %g", spec,
-				  order, names[i], (unsigned long long)bytes[k], us,
-				  t.simulated_us);
+			cr_expect(share > low && share < high,
+				  "%s by %s, %s of %llu B: packets %g of messages", spec,
+				  order, names[i], (unsigned long long)bytes[k], share);
 		}
 }
 
@@ -229,84 +205,36 @@ Test(fence_net, beside_packets, .timeout = 120)
 	beside_packets("pgft:h=2,m=16/4,w=1/4,p=1/1", "d-mod-k", "fabric", 0.99, 1.14);
 }
 
-/* Packets over messages, in so many pieces. */
-static double packets_by(const struct site *s, const char *name, uint64_t bytes,
-			 uint32_t n_pieces)
-{
-	struct fab_fence_sim_options options = {.n_pieces = n_pieces};
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup = prepare(s, name);
-	double us = test_fence_packets(&setup, &s->nodes, s->r, bytes);
-	struct fab_fence_time t;
-
-	MUST(fab_fence_setup_time(&setup, bytes, &options, &t, ERR));
-	return us / t.simulated_us;
-}
-
-/* Whole messages come one after the other, packets of all of them at last: pieces do,
- * too. */
-Test(fence_net, pieces_are_nearer_to_packets)
-{
-	FAB_AUTO(close_site) struct site s;
-
-	open_site(&s, "pgft:h=2,m=16/4,w=1/4,p=1/1", "d-mod-k", "fabric", 0);
-	test_near(packets_by(&s, "recdbl", 1024, 1), 1.1, 0.01);
-	test_near(packets_by(&s, "recdbl", 1024, 16), 1, 0.01);
-	close_site(&s);
-	open_site(&s, "dragonfly:a=4,p=2,h=2", "minhop", "fabric", 0);
-	test_near(packets_by(&s, "bruck", 16384, 1), 1.206, 0.01);
-	test_near(packets_by(&s, "bruck", 16384, 16), 1.056, 0.01);
-	test_near(packets_by(&s, "ring", 16384, 1), 1.003, 0.003);
-}
-
-Test(fence_net, packets_are_messages_where_nothing_is_shared)
-{
-	static const char *const names[] = {"bruck", "ring", "leaf", "recdbl", "tree:1"};
-	FAB_AUTO(close_site) struct site s;
-
-	open_site(&s, "fattree:radix=8,levels=2", "d-mod-k", "fabric", 0);
-	for (size_t i = 0; i < FAB_COUNT(names); i++) {
-		FAB_AUTO(fab_fence_setup_fini)
-		struct fab_fence_setup setup = prepare(&s, names[i]);
-		struct fab_fence_time t = time_of(&setup, 3000);
-		double us = test_fence_packets(&setup, &s.nodes, s.r, 3000);
-
-		test_near(us, t.simulated_us, 1e-5);
-		test_near(us, t.model_us, 1e-5);
-	}
-}
-
 /* What would take too long is not known, unless it is symmetric. */
 Test(fence_net, too_many_events)
 {
-	struct fab_fence_sim_options options = {.max_events = 400000};
+	const struct fab_fence_sim_options options = {.max_events = 400000};
 	static const char *const orders[] = {"fabric", "random"};
 
 	for (size_t i = 0; i < FAB_COUNT(orders); i++) {
-		FAB_AUTO(close_site) struct site s;
-		FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup ring = {0};
-		struct fab_fence_time t;
+		const struct site *s =
+			open_site("torus:dims=16x16", "dor-up", orders[i], 0);
+		const struct fab_fence_setup *ring = prepare(s, "ring");
+		struct fab_fence_time t = time_by(ring, 1000, options);
 
-		open_site(&s, "torus:dims=16x16", "dor-up", orders[i], 0);
-		ring = prepare(&s, "ring");
-		MUST(fab_fence_setup_time(&ring, 1000, &options, &t, ERR));
-		cr_assert_eq(t.sim.is_cut, i == 1);
-		cr_assert_eq(isnan(t.simulated_us), i == 1);
+		cr_assert(t.sim.is_cut == (i == 1) && isnan(t.simulated_us) == (i == 1));
 		/* no more than 64 rounds show */
-		cr_assert_leq(t.sim.events, 64 * ring.paths.first[256] + 1);
+		cr_assert_leq(t.sim.events, 64 * ring->paths.first[256] + 1);
 	}
 }
 
 /* The lowest of lines by trying sizes: any, many that meet in one point, equal ones. */
 Test(fence_net, ranges_are_the_lowest_lines)
 {
+	static const struct fab_fence_line meet[] = {{10, 3}, {20, 2}, {30, 1}};
 	struct fab_fence_line lines[12];
 	struct fab_fence_range of[12];
 	struct fab_stream luck = fab_stream_of(1, 0);
 	size_t n_met = 0;
 
 	for (uint32_t round = 0; round < 2000; round++) {
-		uint32_t n = 1 + (uint32_t)fab_stream_below(&luck, 12),
-			 few = round % 2 ? 4 : 1000;
+		uint32_t n = 1 + (uint32_t)fab_stream_below(&luck, 12);
+		uint32_t few = round % 2 ? 4 : 1000;
 		size_t n_ranges;
 
 		for (uint32_t i = 0; i < n; i++)
@@ -314,8 +242,7 @@ Test(fence_net, ranges_are_the_lowest_lines)
 				.fixed_us = (double)fab_stream_below(&luck, few),
 				.byte_us = (double)fab_stream_below(&luck, few)};
 		n_ranges = fab_fence_ranges(lines, n, 50, of);
-		cr_assert(n_ranges >= 1 && n_ranges <= n);
-		cr_assert_eq(of[0].from_bytes, 0);
+		cr_assert(n_ranges >= 1 && n_ranges <= n && of[0].from_bytes == 0);
 		for (size_t k = 0; k < n_ranges; k++) {
 			double to = k + 1 < n_ranges ? of[k + 1].from_bytes : 50;
 			double bytes = (of[k].from_bytes + to) / 2;
@@ -331,53 +258,44 @@ Test(fence_net, ranges_are_the_lowest_lines)
 					  bytes);
 		}
 	}
-	cr_assert_gt(n_met, 500);
-	cr_assert_eq(fab_fence_ranges(lines, 0, 50, of), 0);
+	cr_assert(n_met > 500 && fab_fence_ranges(lines, 0, 50, of) == 0);
 	/* three that meet at 10 bytes: the flattest goes on */
-	lines[0] = (struct fab_fence_line){10, 3};
-	lines[1] = (struct fab_fence_line){20, 2};
-	lines[2] = (struct fab_fence_line){30, 1};
-	cr_assert_eq(fab_fence_ranges(lines, 3, 50, of), 2);
-	cr_assert_eq(of[1].line, 2);
-	cr_assert_eq(of[1].from_bytes, 10);
-	cr_assert_eq(fab_fence_ranges(lines, 3, 10, of), 2);
-	cr_assert_eq(fab_fence_ranges(lines, 3, 9, of), 1);
+	cr_assert_eq(fab_fence_ranges(meet, 3, 50, of), 2);
+	cr_assert(of[1].line == 2 && of[1].from_bytes == 10);
+	cr_assert_eq(fab_fence_ranges(meet, 3, 10, of), 2);
+	cr_assert_eq(fab_fence_ranges(meet, 3, 9, of), 1);
 }
 
-/* Cables between switches begin right behind those of the nodes. */
-Test(fence_net, the_first_cable_between_switches_counts)
+/* Where nothing is shared but a parent's own cable, on one switch and in a full fat tree,
+ * the simulation is the closed form, and packets are messages. */
+Test(fence_net, without_contention)
 {
-	FAB_AUTO(close_site) struct site s;
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup tree = {0};
+	static const char *const names[] = {"ring",   "bruck",	"leaf",	   "recdbl",
+					    "tree:1", "tree:2", "tree:16", "bruck-even"};
+	static const struct {
+		const char *spec, *engine;
+		uint32_t n;
+	} rows[] = {{"fattree:radix=32,levels=1", "minhop", 2},
+		    {"fattree:radix=32,levels=1", "minhop", 3},
+		    {"fattree:radix=32,levels=1", "minhop", 31},
+		    {"fattree:radix=32,levels=1", "minhop", 32},
+		    {"fattree:radix=8,levels=2", "d-mod-k", 0},
+		    {"fattree:radix=8,levels=3", "d-mod-k", 0}};
 
-	open_site(&s, "mesh:dims=2,hosts=2", "minhop", "fabric", 0);
-	tree = prepare(&s, "tree:3");
-	cr_assert_eq(tree.load.n_steps, 2);
-	for (uint32_t i = 0; i < 2; i++) {
-		cr_assert_eq(tree.load.step[i].load, 3);
-		cr_assert_eq(tree.load.step[i].load_between, 2);
-	}
-}
+	for (size_t k = 0; k < FAB_COUNT(rows); k++) {
+		const struct site *s =
+			open_site(rows[k].spec, rows[k].engine, "fabric", rows[k].n);
 
-/* On one switch nothing is shared but a parent's own cable, in the model as well. */
-Test(fence_net, one_switch_has_no_contention)
-{
-	static const char *const names[] = {"ring", "bruck",  "bruck-even", "recdbl",
-					    "leaf", "tree:1", "tree:2",	    "tree:16"};
-	static const uint32_t sizes[] = {2, 3, 31, 32};
+		/* of several switches not the fences that share their cables */
+		for (size_t i = 0; i < (rows[k].n ? FAB_COUNT(names) : 5); i++) {
+			const struct fab_fence_setup *setup = prepare(s, names[i]);
+			struct fab_fence_time t = time_of(setup, 4096);
 
-	for (size_t k = 0; k < FAB_COUNT(sizes); k++) {
-		FAB_AUTO(close_site) struct site s;
-
-		open_site(&s, "fattree:radix=32,levels=1", "minhop", "fabric", sizes[k]);
-		for (size_t i = 0; i < FAB_COUNT(names); i++) {
-			FAB_AUTO(fab_fence_setup_fini)
-			struct fab_fence_setup setup = prepare(&s, names[i]);
-			struct fab_fence_time t = time_of(&setup, 4096);
-
-			cr_assert_eq(setup.load.factor, 1, "%s of %u: %g", names[i],
-				     sizes[k], setup.load.factor);
+			cr_assert_eq(setup->load.factor, 1, "%s of %u: %g", names[i],
+				     s->nodes.n, setup->load.factor);
 			test_near(t.simulated_us, t.model_us, 1e-9);
+			if (k == 4)
+				test_near(packets_by(s, names[i], 3000), 1, 1e-5);
 		}
 	}
 }

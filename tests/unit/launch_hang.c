@@ -8,30 +8,25 @@ static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
  * moves any more; nodes that have not received all of theirs. */
 static uint32_t follow(const struct fab_fence_plan *plan, uint32_t lost, double *sent)
 {
-	size_t n = plan->messages.n, all = n * plan->n_repeats;
+	size_t n = plan->messages.n, all = n * plan->n_repeats, n_done = 0;
 	uint32_t each = n ? plan->messages.v[n - 1].step + 1 : 0, n_waiting = 0;
 	bool *done = FAB_ARENA_NEW0(&memory, all + 1, bool);
-	size_t n_done = 0;
 
 	for (bool moved = true; moved;) {
 		moved = false;
 		for (size_t i = 0; i < all; i++) {
-			const struct fab_fence_message *m = &plan->messages.v[i % n];
+			const struct fab_fence_message *m = &plan->messages.v[i % n], *x;
 			uint32_t step = m->step + each * (uint32_t)(i / n);
 			bool ready = m->from != lost && !done[i];
 
 			for (size_t k = 0; k < all && ready; k++) {
-				const struct fab_fence_message *x =
-					&plan->messages.v[k % n];
-
-				if (x->to == m->from && !done[k] &&
-				    x->step + each * (uint32_t)(k / n) < step)
-					ready = false;
+				x = &plan->messages.v[k % n];
+				ready = x->to != m->from || done[k] ||
+					x->step + each * (uint32_t)(k / n) >= step;
 			}
-			if (ready) {
-				done[i] = moved = true;
-				n_done++;
-			}
+			done[i] |= ready;
+			moved |= ready;
+			n_done += ready;
 		}
 	}
 	for (uint32_t node = 0; node < plan->n_nodes; node++) {
@@ -47,8 +42,7 @@ static uint32_t follow(const struct fab_fence_plan *plan, uint32_t lost, double 
 
 Test(launch_hang, every_lost_node_by_brute_force)
 {
-	static const char *const names[] = {"ring", "tree:2", "tree:16", "bruck",
-					    "recdbl"};
+	static const char names[][8] = {"ring", "tree:2", "tree:16", "bruck", "recdbl"};
 
 	for (size_t k = 0; k < FAB_COUNT(names); k++)
 		for (uint32_t n = 2; n < 20; n += n < 6 ? 1 : 5) {
@@ -71,25 +65,15 @@ Test(launch_hang, every_lost_node_by_brute_force)
 				sent_least = fmin(sent_least, sent);
 				sent_most = fmax(sent_most, sent);
 			}
-			cr_expect_eq(x.waiting_least, least);
-			cr_expect_eq(x.waiting_most, most);
+			cr_expect(x.waiting_least == least && x.waiting_most == most);
 			cr_expect_float_eq(x.sent_least, sent_least, 1e-9);
 			cr_expect_float_eq(x.sent_most, sent_most, 1e-9);
 			cr_expect_eq(x.waiting_least, n - 1); /* nobody ends */
 			cr_expect_geq(x.direct_least, 1);
+			/* in a tree of one level 16 wait for the root */
+			if (!strcmp(names[k], "tree:16") && n == 16)
+				cr_expect(x.direct_least == 1 && x.direct_most == 15);
 		}
-}
-
-/* In a tree of one level 16 wait for the root, and the root alone for each of them. */
-Test(launch_hang, neighbours_in_a_tree)
-{
-	struct fab_fence_job job = {.n_nodes = 17, .bytes = 8};
-	struct fab_hang x;
-
-	MUST(fab_hang_find(&memory, (struct fab_fence_chosen){FAB_FENCE_TREE, 16}, &job,
-			   &x, ERR));
-	cr_expect_eq(x.direct_least, 1);
-	cr_expect_eq(x.direct_most, 16);
 }
 
 Test(launch_hang, settings_that_end_it)
@@ -111,7 +95,6 @@ Test(launch_hang, settings_that_end_it)
 		params.of[FAB_CONST_slurmd_timeout_s].value = cases[i].slurmd_s;
 		params.of[FAB_CONST_pmix_timeout_s].value = cases[i].pmix_s;
 		fab_hang_settings(&params, settings, &least_s, &most_s);
-		cr_expect_eq(least_s, cases[i].least_s);
-		cr_expect_eq(most_s, cases[i].most_s);
+		cr_expect(least_s == cases[i].least_s && most_s == cases[i].most_s);
 	}
 }

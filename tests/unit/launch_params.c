@@ -7,7 +7,7 @@ static int read_text(struct fab_launch_params *p, const char *text, struct fab_e
 	return fab_launch_params_read(p, "f", text, strlen(text), err);
 }
 
-Test(launch_params, defaults_are_complete)
+Test(launch_params, defaults_and_what_replaces_them)
 {
 	struct fab_launch_params p;
 
@@ -21,17 +21,6 @@ Test(launch_params, defaults_are_complete)
 		cr_expect(p.of[i].origin != FAB_MEASURED || !isnan(p.of[i].spread), "%s",
 			  name);
 	}
-	cr_expect_float_eq(FAB_PARAM(&p, o_us), 1, 0);
-	cr_expect_float_eq(FAB_PARAM(&p, latency_us), 1.5, 0);
-	cr_expect_float_eq(FAB_PARAM(&p, gap_ns_per_B), 0.1, 0);
-	cr_expect_float_eq(FAB_PARAM(&p, copy_ns_per_B), 0.1, 0);
-}
-
-Test(launch_params, a_file_replaces_what_it_has)
-{
-	struct fab_launch_params p;
-
-	fab_launch_params_init(&p);
 	MUST(read_text(
 		&p,
 		"# ours\nfabric-launch-params 1\nhost n1\ncores 64\nsteal 0.5\n"
@@ -43,60 +32,55 @@ Test(launch_params, a_file_replaces_what_it_has)
 	cr_expect_str_eq(p.of[FAB_CONST_get_us].source, "on our machine");
 	cr_expect(p.of[FAB_CONST_put_us].is_default);
 	cr_expect_str_eq(p.host, "n1");
-}
-
-static const struct {
-	const char *text, *says;
-} bad[] = {
-	{"", "no parameter file"},
-	{"get_us 2 us - measured\n", "no parameter file"},
-	{"fabric-launch-params 2\n", "version '2'"},
-	{"fabric-launch-params\n", "version ''"},
-	{"fabric-launch-params 1\nget_us 2 1 measured\n",
-	 "f:2: get_us: expected its unit, us"},
-	{"fabric-launch-params 1\nget_us 2 ms - measured\n",
-	 "expected its unit, us, found 'ms'"},
-	{"fabric-launch-params 1\nget_us -2 us - measured\n", "from 0 to"},
-	{"fabric-launch-params 1\nget_us nan us - measured\n", "from 0 to"},
-	{"fabric-launch-params 1\nget_us 2\n", "expected its unit"},
-	{"fabric-launch-params 1\nget_us 2 us\n", "spread"},
-	{"fabric-launch-params 1\nget_us 2 us -\n", "origin"},
-	{"fabric-launch-params 1\nget_us 2 us - guessed\n", "origin"},
-	{"fabric-launch-params 1\nget_u 2 us - measured\n", "did you mean 'get_us'"},
-	{"fabric-launch-params 1\nget_us 1 us - assumed\nget_us 1 us - assumed\n",
-	 "f:3: get_us is there twice"},
-	{"fabric-launch-params 1\ncores 0\n", "cores"},
-	{"fabric-launch-params 1\nsteal 101\n", "steal"},
-	{"fabric-launch-params 1\nhost\n", "value"},
-	{"fabric-launch-params 1\ntree_width 0 1 - assumed\n", "from 1 to"},
-	{"fabric-launch-params 1\nfs_ops 5 1/s 6..9 assumed\n", "LOW..HIGH"},
-	{"fabric-launch-params 1\nfs_ops 5 1/s 1..4 assumed\n", "LOW..HIGH"},
-	{"fabric-launch-params 1\nfs_ops 5 1/s 5..5 assumed\n", "LOW..HIGH"},
-	{"fabric-launch-params 1\nfs_ops 5 1/s ..9 assumed\n", "LOW..HIGH"},
-	{"fabric-launch-params 1\nfanout 2.5 1 - assumed\n", "whole number"},
-};
-
-Test(launch_params, files_that_are_none)
-{
-	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
-		struct fab_launch_params p, before;
-
-		fab_launch_params_init(&p);
-		before = p;
-		FAILS(read_text(&p, bad[i].text, ERR), -EINVAL, bad[i].says);
-		cr_expect_eq(memcmp(&p, &before, sizeof(p)), 0, "'%s' left something",
-			     bad[i].text);
-	}
-}
-
-Test(launch_params, one_by_hand)
-{
-	struct fab_launch_params p;
-
-	fab_launch_params_init(&p);
+	/* one by hand */
 	cr_expect_eq(fab_launch_params_set(&p, FAB_CONST_tree_width, 1.5, NULL), -EINVAL);
 	cr_expect(p.of[FAB_CONST_tree_width].is_default);
 	cr_assert_eq(fab_launch_params_set(&p, FAB_CONST_fs_MBps, 1e6, NULL), 0);
 	cr_expect(p.of[FAB_CONST_fs_MBps].origin == FAB_GIVEN);
 	cr_expect_float_eq(FAB_PARAM(&p, fs_MBps), 1e6, 0);
+}
+
+static const struct {
+	const char *text, *says; /* the text follows "fabric-launch-params" */
+} bad[] = {
+	{" 2\n", "version '2'"},
+	{"\n", "version ''"},
+	{" 1\nget_us 2 1 measured\n", "f:2: get_us: expected its unit, us"},
+	{" 1\nget_us 2 ms - measured\n", "expected its unit, us, found 'ms'"},
+	{" 1\nget_us -2 us - measured\n", "from 0 to"},
+	{" 1\nget_us nan us - measured\n", "from 0 to"},
+	{" 1\nget_us 2\n", "expected its unit"},
+	{" 1\nget_us 2 us\n", "spread"},
+	{" 1\nget_us 2 us -\n", "origin"},
+	{" 1\nget_us 2 us - guessed\n", "origin"},
+	{" 1\nget_u 2 us - measured\n", "did you mean 'get_us'"},
+	{" 1\nget_us 1 us - assumed\nget_us 1 us - assumed\n",
+	 "f:3: get_us is there twice"},
+	{" 1\ncores 0\n", "cores"},
+	{" 1\nsteal 101\n", "steal"},
+	{" 1\nhost\n", "value"},
+	{" 1\ntree_width 0 1 - assumed\n", "from 1 to"},
+	{" 1\nfs_ops 5 1/s 6..9 assumed\n", "LOW..HIGH"},
+	{" 1\nfs_ops 5 1/s 1..4 assumed\n", "LOW..HIGH"},
+	{" 1\nfs_ops 5 1/s 5..5 assumed\n", "LOW..HIGH"},
+	{" 1\nfs_ops 5 1/s ..9 assumed\n", "LOW..HIGH"},
+	{" 1\nfanout 2.5 1 - assumed\n", "whole number"},
+};
+
+Test(launch_params, files_that_are_none)
+{
+	struct fab_launch_params p, before;
+	char text[128];
+
+	fab_launch_params_init(&p);
+	before = p;
+	FAILS(read_text(&p, "", ERR), -EINVAL, "no parameter file");
+	FAILS(read_text(&p, "get_us 2 us - measured\n", ERR), -EINVAL,
+	      "no parameter file");
+	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
+		snprintf(text, sizeof(text), "fabric-launch-params%s", bad[i].text);
+		FAILS(read_text(&p, text, ERR), -EINVAL, bad[i].says);
+		cr_expect_eq(memcmp(&p, &before, sizeof(p)), 0, "'%s' left something",
+			     text);
+	}
 }

@@ -4,8 +4,6 @@
 
 #include "support/test.h"
 
-OWN_POINTER(fab_events)
-
 enum { GROUPS = 3, SEATS = 5, EVENTS = 80, MAX_LOG = 1000, N_SEEDS = 400 };
 
 /* What was routed for a group: a bit for each member, in the order of time. */
@@ -363,17 +361,13 @@ static void compare(const struct naive *naive, const struct fab_lifecycle_outcom
 {
 	const struct fab_lifecycle_outcome *want = &naive->out;
 
-	cr_assert_eq(got->recomputations, want->recomputations);
-	cr_assert_eq(got->table_updates, want->table_updates);
-	cr_assert_eq(got->timed_out, want->timed_out);
-	cr_assert_eq(got->lost, want->lost);
-	cr_assert_eq(got->repeated, want->repeated);
-	cr_assert_eq(got->refused, want->refused);
-	cr_assert_eq(got->alive, want->alive);
-	cr_assert_eq(got->passes, want->passes);
-	cr_assert_eq(got->completed, want->completed);
-	cr_assert_eq(got->routed, want->routed);
-	cr_assert_eq(got->polls, want->polls);
+	cr_assert(got->recomputations == want->recomputations &&
+		  got->table_updates == want->table_updates &&
+		  got->timed_out == want->timed_out && got->lost == want->lost &&
+		  got->repeated == want->repeated && got->refused == want->refused &&
+		  got->alive == want->alive && got->passes == want->passes &&
+		  got->completed == want->completed && got->routed == want->routed &&
+		  got->polls == want->polls);
 	cr_assert(is_near(got->routed_mean_s, want->routed_mean_s));
 	cr_assert(is_near(got->routed_max_s, want->routed_max_s));
 	cr_assert(is_near(got->told_mean_s, want->told_mean_s));
@@ -417,9 +411,7 @@ Test(lifecycle, as_a_simulation_tick_by_tick)
 			    out.passes < out.recomputations;
 	}
 	/* the traces are such that much happens */
-	cr_assert_gt(timed_out, N_SEEDS / 2);
-	cr_assert_gt(batched, N_SEEDS / 8);
-	cr_assert_gt(routed, N_SEEDS);
+	cr_assert(timed_out > N_SEEDS / 2 && batched > N_SEEDS / 8 && routed > N_SEEDS);
 	cr_assert_gt(gathered, N_SEEDS / 6);
 }
 
@@ -430,82 +422,43 @@ static uint64_t no_route(void *context, uint32_t group, const fab_port_id *membe
 	return n;
 }
 
-static struct fab_lifecycle_outcome
-replayed(const struct fab_events *e, struct fab_lifecycle_options options, int behaviour)
+static struct fab_lifecycle_outcome replayed(const struct trace *t, double loss,
+					     uint64_t compute_ns, int behaviour)
 {
 	static const struct fab_lifecycle_router nobody = {.route = no_route};
+	const struct fab_lifecycle_options options = {
+		.behaviour = (enum fab_lifecycle_behaviour)behaviour,
+		.compute_ns = compute_ns,
+		.timeout_ns = FAB_MAX_SPAN_NS,
+		.loss = loss};
 	struct fab_lifecycle_outcome out;
 
-	options.behaviour = (enum fab_lifecycle_behaviour)behaviour;
-	fab_lifecycle_replay(e, &options, &nobody, &out);
+	fab_lifecycle_replay(&t->events, &options, &nobody, &out);
 	return out;
 }
 
-static struct fab_events *generate(const char *spec, uint64_t seed)
+/* All or some requests are lost, the same in all behaviours. Times at the ends of their
+ * ranges neither wrap nor hang. */
+Test(lifecycle, losses_and_the_longest_times)
 {
-	OWN(fab_fabric) *f = test_random_fabric(20, 30, 3, 1);
-	struct fab_events *events;
-
-	MUST(fab_events_generate(f, spec, seed, &events, ERR));
-	return events;
-}
-
-Test(lifecycle, without_loss_one_computation_a_group_or_one_a_request)
-{
-	static const char *const specs[] = {
-		"grid:6x10,hold=1s", "grid:4x5x3,hold=1ms,gap=1ms,skew=5ms",
-		"random:groups=70,size=1-20,hold=0,skew=1ms", "tree:fanout=4,hold=2s"};
-	const struct fab_lifecycle_options options = {.compute_ns = 1000000,
-						      .timeout_ns = 1000000000000};
-
-	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
-		OWN(fab_events) *e = generate(specs[i], i);
-
-		for (int b = FAB_LIFECYCLE_BATCHED; b <= FAB_LIFECYCLE_PLAIN; b++) {
-			struct fab_lifecycle_outcome o = replayed(e, options, b);
-
-			cr_assert_eq(o.recomputations,
-				     b == FAB_LIFECYCLE_PLAIN ? e->n : e->groups->n);
-			cr_assert_eq(o.timed_out + o.lost + o.repeated + o.refused, 0);
-			cr_assert_eq(o.alive, 0);
-		}
-	}
-}
-
-Test(lifecycle, all_or_nothing_is_lost)
-{
-	OWN(fab_events) *e = generate("grid:6x10,hold=1s", 1);
-	struct fab_lifecycle_options options = {
-		.compute_ns = 1000, .timeout_ns = 1000, .loss = 1};
-	struct fab_lifecycle_outcome out = replayed(e, options, FAB_LIFECYCLE_BATCHED);
-
-	cr_assert_eq(out.lost, e->n);
-	cr_assert_eq(out.recomputations + out.timed_out + out.alive, 0);
-	cr_assert_float_eq(out.unusable_sum_s, 0, 1e-12);
-	/* the same requests in both behaviours */
-	options.loss = 0.25;
-	out = replayed(e, options, FAB_LIFECYCLE_BATCHED);
-	cr_assert(out.lost > e->n / 8 && out.lost < e->n / 2);
-	cr_assert_eq(replayed(e, options, FAB_LIFECYCLE_PLAIN).lost, out.lost);
-	cr_assert_eq(replayed(e, options, FAB_LIFECYCLE_PLAIN).timed_out, 0);
-}
-
-/* Times at the ends of their ranges neither wrap nor hang. */
-Test(lifecycle, the_longest_times)
-{
+	struct fab_lifecycle_outcome out;
 	struct trace t;
+	uint64_t lost;
 
 	trace_init(&t, 3);
+	lost = replayed(&t, 0.25, 1, FAB_LIFECYCLE_BATCHED).lost;
+	cr_assert(lost > EVENTS / 8 && lost < EVENTS / 2);
 	for (size_t i = 0; i < EVENTS; i++)
 		t.v[i].time_ns += FAB_MAX_EVENT_NS - 1000;
 	for (int b = FAB_LIFECYCLE_BATCHED; b < FAB_LIFECYCLE_N_BEHAVIOURS; b++) {
-		struct fab_lifecycle_options options = {.compute_ns = FAB_MAX_SPAN_NS,
-							.timeout_ns = FAB_MAX_SPAN_NS};
-		struct fab_lifecycle_outcome out = replayed(&t.events, options, b);
-
+		out = replayed(&t, 1, 1, b);
+		cr_assert(out.lost == EVENTS && !out.recomputations && !out.alive);
+		cr_assert_float_eq(out.unusable_sum_s, 0, 1e-12);
+		cr_assert_eq(replayed(&t, 0.25, 1, b).lost, lost);
+		out = replayed(&t, 0, FAB_MAX_SPAN_NS, b);
 		cr_assert(out.unusable_max_s >= 1e6 && out.unusable_max_s < 1e9);
-		options.compute_ns = UINT64_MAX; /* more than can be added */
-		cr_assert_eq(replayed(&t.events, options, b).recomputations,
+		cr_assert_eq(replayed(&t, 0, UINT64_MAX /* more than can be added */, b)
+				     .recomputations,
 			     out.recomputations);
 	}
 }

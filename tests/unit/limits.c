@@ -60,44 +60,15 @@ Test(limits, balanced_is_the_best_of_all_mappings)
 	}
 }
 
-/* One server's two interfaces of 10 Gb/s behind different switches, one disk of 1 Gb/s,
- * and a server of 1 Gb/s: each of the two serves half. */
-Test(limits, a_disk_is_shared_by_interfaces)
-{
-	static const char text[] = "a - 10G\nb - 10G\nn1 a 1G node\nn2 a 1G node\n"
-				   "n3 b 1G node\nn4 b 1G node\ns1 a 10G server\n"
-				   "s2 b 10G server\ns3 - 1G server\n";
-	OWN(fab_machine) *m = boots_read(text);
-	OWN(fab_batch) all = boots_batch(m, "all");
-	uint32_t n = 0, other = FAB_NONE;
-	FAB_AUTOFREE uint32_t *of = NULL;
-	OWN_HEAP double *rate = NULL;
-
-	for (uint32_t i = 0; i < 3; i++)
-		if (m->capacity_mbps[m->interface_vertex[i]] < 10000)
-			other = i;
-	m->n_servers = 2;
-	for (uint32_t i = 0; i < 3; i++)
-		m->interface_server[i] = i == other;
-	m->limits.disk_mbps = 1000;
-	of = boots_map(m, "balanced", &all);
-	for (uint32_t i = 0; i < 4; i++)
-		n += of[i] == other;
-	cr_expect_eq(n, 2);
-	cr_expect_float_eq(boots_share(m, &all, of), 500, 1e-6);
-	rate = fab_limits_interfaces(m);
-	for (uint32_t i = 0; i < 3; i++)
-		cr_expect_float_eq(rate[i], i == other ? 1000 : 500, 1e-9);
-}
-
 /* Three nodes of one disk, the first node alone on the other: the second one is the first
- * of the slowest. */
+ * of the slowest. Interfaces have what their disk leaves them. */
 Test(limits, the_slowest_node_is_that_of_the_full_disk)
 {
 	OWN(fab_machine) *m = boots_machine("node=4@1G/server=2@10G");
 	OWN(fab_batch) all = boots_batch(m, "all");
 	const uint32_t of[4] = {0, 1, 1, 1};
 	struct fab_share share;
+	OWN_HEAP double *rate = NULL;
 
 	m->limits.disk_mbps = 900;
 	MUST(fab_share_of(m, &all, of, &share, ERR));
@@ -106,6 +77,10 @@ Test(limits, the_slowest_node_is_that_of_the_full_disk)
 	cr_expect_str_eq(share.segment[share.bottleneck].name, "disk");
 	cr_expect_eq(share.segment[share.bottleneck].vertex, m->interface_vertex[1]);
 	cr_expect_eq(share.segment[share.bottleneck].max_sharers, 3);
+	m->n_servers = 1;
+	m->interface_server[1] = 0;
+	rate = fab_limits_interfaces(m);
+	cr_expect(fabs(rate[0] - 450) < 1e-9 && fabs(rate[1] - 450) < 1e-9);
 }
 
 /* Servers of several interfaces: as many as advised are enough, those that are to be
@@ -142,8 +117,7 @@ Test(limits, servers_of_several_interfaces_that_are_enough)
 			n_new += got.n_new > 0;
 		}
 	}
-	cr_expect_gt(n_some, 100 / TEST_SHARE);
-	cr_expect_gt(n_new, 20 / TEST_SHARE);
+	cr_expect(n_some > 100 / TEST_SHARE && n_new > 20 / TEST_SHARE);
 }
 
 /* A new server takes as many nodes as the disk of the old one leaves too little for;
@@ -185,8 +159,7 @@ Test(limits, prefixes_count_disks)
 
 	m->limits.disk_mbps = 1000;
 	MUST(boots_engine("balanced")->map(&problem, of, ERR));
-	cr_expect_neq(of[0], of[1]);
-	cr_expect_neq(of[2], of[3]);
+	cr_expect(of[0] != of[1] && of[2] != of[3]);
 }
 
 /* ---- the acceptance of the model on drawn machines ---- */
@@ -268,20 +241,8 @@ static double time_of(const struct drawn *d, const struct fab_machine *m,
 	return seconds_of(d, m, of);
 }
 
-/* The mapping of `balanced` as it is without limits, on the machine that has them. */
-static double time_without_limits(const struct drawn *d)
-{
-	struct fab_machine plain = *d->m;
-	const struct fab_mapping_problem problem = {.m = &plain, .batch = &d->all};
-	uint32_t of[32];
-
-	plain.limits = (struct fab_limits){0};
-	MUST(boots_engine("balanced")->map(&problem, of, ERR));
-	return seconds_of(d, d->m, of);
-}
-
-/* No other rule is quicker. Returns the time of `balanced`. */
-static double expect_quickest(uint64_t seed, const struct drawn *d)
+/* No other rule is quicker. */
+static void expect_quickest(uint64_t seed, const struct drawn *d)
 {
 	double own = time_of(d, d->m, boots_engine("balanced"), 0);
 
@@ -295,7 +256,6 @@ static double expect_quickest(uint64_t seed, const struct drawn *d)
 			cr_expect_leq(own, time_of(d, d->m, e, k + 1) * (1 + 1e-9),
 				      "seed %d: %s", (int)seed, e->form);
 	}
-	return own;
 }
 
 /* Advice followed by hand: `balanced` on that machine takes the time that was promised.
@@ -337,20 +297,16 @@ static uint32_t expect_attained(uint64_t seed, const struct drawn *d)
 
 TEST_EACH(part, 4, limits, balanced_is_quickest_and_advice_is_attained)
 {
-	uint32_t n_advice = 0, n_saved = 0;
+	uint32_t n_advice = 0;
 
 	for (uint64_t seed = (uint64_t)*part; seed < 1000 / TEST_SHARE; seed += 4) {
 		struct drawn d;
-		double own;
 
 		draw(seed, &d);
-		own = expect_quickest(seed, &d);
+		expect_quickest(seed, &d);
 		n_advice += expect_attained(seed, &d);
-		n_saved += own < time_without_limits(&d) * (1 - 1e-6);
 		fab_batch_fini(&d.all);
 		fab_machine_free(d.m);
 	}
 	cr_expect_gt(n_advice, 500 / TEST_SHARE);
-	cr_expect_gt(n_saved, 20 / TEST_SHARE, "limits matter in %u machines only",
-		     n_saved);
 }

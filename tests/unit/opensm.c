@@ -132,6 +132,8 @@ Test(opensm, root_and_ports_follow_its_rules)
 		}
 		MUST(fab_mcast_verify(&s.problem, &r, ERR));
 	}
+	cr_assert_eq(fab_mcast_engine_find("opensm", 6), &fab_mcast_opensm);
+	cr_assert_not(fab_mcast_opensm.is_in_all);
 	/* switches among the members draw the root to the adapters */
 	cr_assert_gt(n_higher, 0);
 }
@@ -162,10 +164,4 @@ Test(opensm, trees_end_where_it_gives_up)
 		FAILS(fab_mcast_verify(&s.problem, &r, ERR), -EPROTO, "algorithm opensm");
 		HAS(test_err.text, "does not reach a member");
 	}
-}
-
-Test(opensm, is_asked_for_by_name_only)
-{
-	cr_assert_eq(fab_mcast_engine_find("opensm", 6), &fab_mcast_opensm);
-	cr_assert_not(fab_mcast_opensm.is_in_all);
 }

@@ -6,59 +6,61 @@
 
 OWN_POINTER(fab_pace)
 
-static const struct fab_pace_limits none = {0};
-
 static uint64_t change(struct fab_pace *p, const struct fab_pace_limits *l, uint64_t guid,
 		       double now)
 {
-	return fab_pace_change(p, l, &guid, 1, now);
+	const uint64_t twice[] = {guid, guid}; /* the second one is not looked at */
+
+	return fab_pace_change(p, l, twice, 1, now);
 }
 
-Test(pace, nothing_is_due_without_a_reason)
+/* What happens at a time, and the seconds until work is due after it. */
+Test(pace, each_reason)
 {
-	OWN(fab_pace) *p = fab_pace_new();
-	const struct fab_pace_limits all = {3, 60, 60, 100};
-
-	cr_expect(isinf(fab_pace_due(p, &all, 5)));
-	change(p, &none, 1, 5);
-	cr_expect(isinf(fab_pace_due(p, &none, 1e9)));
-}
-
-Test(pace, changes_and_seconds)
-{
-	const struct fab_pace_limits l = {.changes = 3, .seconds = 60};
-	OWN(fab_pace) *p = fab_pace_new();
-
-	change(p, &l, 1, 100);
-	cr_expect_float_eq(fab_pace_due(p, &l, 100), 60, 1e-9);
-	change(p, &l, 2, 130);
-	cr_expect_float_eq(fab_pace_due(p, &l, 130), 30, 1e-9, "after the first one");
-	cr_expect_eq(fab_pace_due(p, &l, 160), 0);
-	cr_expect_eq(fab_pace_due(p, &l, 170), 0);
-	change(p, &l, 3, 131);
-	cr_expect_eq(fab_pace_due(p, &l, 131), 0, "three changes");
-	fab_pace_begin(p, 131);
-	cr_expect(isinf(fab_pace_due(p, &l, 131)), "they are done with");
-	change(p, &l, 1, 140);
-	cr_expect_float_eq(fab_pace_due(p, &l, 140), 60, 1e-9);
-}
-
-/* However often it is asked, and whatever changes. */
-Test(pace, the_interval_holds)
-{
-	const struct fab_pace_limits l = {.changes = 1, .min_interval_s = 60};
+	enum { NEVER = -1 };
+	static const struct fab_pace_limits limits[] = {
+		{3, 60, 60, 100},
+		{0},
+		{.changes = 3, .seconds = 60},	      /* after the first change */
+		{.changes = 1, .min_interval_s = 60}, /* the first time at once */
+		{.seconds = 1, .port_changes = 2},    /* the last change counts, too */
+	};
+	static const struct {
+		uint32_t by;
+		enum { NOTHING, CHANGE, ASK, BEGIN } what;
+		uint64_t guid;
+		double now, due_s;
+	} steps[] = {{0, NOTHING, 0, 5, NEVER},	   {1, CHANGE, 1, 5, NEVER},
+		     {1, NOTHING, 0, 1e9, NEVER},  {2, CHANGE, 1, 100, 60},
+		     {2, CHANGE, 2, 130, 30},	   {2, NOTHING, 0, 160, 0},
+		     {2, NOTHING, 0, 170, 0},	   {2, CHANGE, 3, 131, 0},
+		     {2, BEGIN, 0, 131, NEVER},	   {2, CHANGE, 1, 140, 60},
+		     {3, ASK, 0, 1000, 0},	   {3, BEGIN, 0, 1000, NEVER},
+		     {3, ASK, 0, 1000, 60},	   {3, CHANGE, 1, 1010, 50},
+		     {3, NOTHING, 0, 1060, 0},	   {3, BEGIN, 0, 1060, NEVER},
+		     {3, NOTHING, 0, 1200, NEVER}, {4, CHANGE, 7, 10, 1},
+		     {4, BEGIN, 0, 10, NEVER},	   {4, CHANGE, 7, 11, 1},
+		     {4, BEGIN, 0, 12, NEVER},	   {4, CHANGE, 7, 12, NEVER}};
 	OWN(fab_pace) *p = fab_pace_new();
 
-	fab_pace_ask(p);
-	cr_expect_eq(fab_pace_due(p, &l, 1000), 0, "the first time at once");
-	fab_pace_begin(p, 1000);
-	cr_expect(isinf(fab_pace_due(p, &l, 1000)));
-	fab_pace_ask(p);
-	change(p, &l, 1, 1010);
-	cr_expect_float_eq(fab_pace_due(p, &l, 1010), 50, 1e-9);
-	cr_expect_eq(fab_pace_due(p, &l, 1060), 0);
-	fab_pace_begin(p, 1060);
-	cr_expect(isinf(fab_pace_due(p, &l, 1200)));
+	for (size_t i = 0; i < FAB_COUNT(steps); i++) {
+		const struct fab_pace_limits *l = &limits[steps[i].by];
+		double due_s;
+
+		if (i && steps[i].by != steps[i - 1].by) {
+			fab_pace_free(p);
+			p = fab_pace_new();
+		}
+		if (steps[i].what == CHANGE)
+			change(p, l, steps[i].guid, steps[i].now);
+		if (steps[i].what == ASK)
+			fab_pace_ask(p);
+		if (steps[i].what == BEGIN)
+			fab_pace_begin(p, steps[i].now);
+		due_s = fab_pace_due(p, l, steps[i].now);
+		cr_expect_float_eq(isinf(due_s) ? NEVER : due_s, steps[i].due_s, 1e-9,
+				   "%zu", i);
+	}
 }
 
 /* A port that joins and leaves all the time counts up to its budget, and again in the
@@ -91,31 +93,6 @@ Test(pace, budgets)
 	cr_expect(isinf(fab_pace_due(p, &l, 69)));
 	change(p, &l, 7, 70);
 	cr_expect_float_eq(fab_pace_due(p, &l, 70), 1, 1e-9, "a new minute");
-}
-
-/* The last change within a budget counts, too. */
-Test(pace, the_whole_budget)
-{
-	const struct fab_pace_limits l = {.seconds = 1, .port_changes = 2};
-	OWN(fab_pace) *p = fab_pace_new();
-
-	change(p, &l, 7, 10);
-	fab_pace_begin(p, 10);
-	change(p, &l, 7, 11);
-	cr_expect_float_eq(fab_pace_due(p, &l, 11), 1, 1e-9);
-	fab_pace_begin(p, 12);
-	change(p, &l, 7, 12);
-	cr_expect(isinf(fab_pace_due(p, &l, 12)));
-}
-
-Test(pace, no_budget_is_no_limit)
-{
-	const struct fab_pace_limits l = {.changes = 1000};
-	OWN(fab_pace) *p = fab_pace_new();
-
-	for (int i = 0; i < 1000; i++)
-		cr_expect_eq(change(p, &l, 7, 10), 0);
-	cr_expect_eq(fab_pace_due(p, &l, 10), 0);
 }
 
 /* A target that takes several steps is gone after while it comes nearer. */

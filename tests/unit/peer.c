@@ -25,6 +25,15 @@ Test(peer, conf_keeps_what_routing_depends_on)
 		"routing_engine ftree\nm_key 0x1\nqos_ca_log x\nqos_\n"
 		"lash_start_vl 3\n  qos_ca_sl2vl 0,1,2 \n\nqos TRUE\nroot_guid_file (null)\n"
 		"root_guid_file roots\ntorus_config /nowhere\nhop_weights_file /dev/null\n";
+	static const struct {
+		const char *text, *want;
+		int rc;
+	} bad[] = {
+		{"# c\nlash_start_vl\n", "conf:2: expected a value of lash_start_vl",
+		 -EINVAL},
+		{"cn_guid_file none\n",
+		 "conf:1: cn_guid_file none: No such file or directory", -ENOENT},
+	};
 	FAB_AUTO(folder_fini) struct folder folder;
 	bool sets_qos;
 	OWN_HEAP char *want = NULL, *got = NULL;
@@ -37,25 +46,7 @@ Test(peer, conf_keeps_what_routing_depends_on)
 			  folder.path);
 	cr_expect_str_eq(got, want);
 	cr_expect(sets_qos);
-}
-
-Test(peer, bad_confs_are_refused)
-{
-	static const struct {
-		const char *text, *want;
-		int rc;
-	} bad[] = {
-		{"# c\nlash_start_vl\n", "conf:2: expected a value of lash_start_vl",
-		 -EINVAL},
-		{"cn_guid_file none\n",
-		 "conf:1: cn_guid_file none: No such file or directory", -ENOENT},
-	};
-	FAB_AUTO(folder_fini) struct folder folder;
-
-	folder_init(&folder);
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
-		bool sets_qos;
-
 		free(copied(bad[i].text, &sets_qos, bad[i].rc));
 		cr_expect_str_eq(test_err.text, bad[i].want);
 		cr_expect_not(sets_qos);
@@ -92,12 +83,16 @@ static const struct {
 
 Test(peer, log_names_the_engine_and_the_reason)
 {
+	static const char failed[] =
+		BEGUN AT("0x01") "do_sweep: ERR 3313: Errors during initialization\n" AT(
+			"0x02") "fabkit-path-sl: loaded\n";
+	FAB_AUTO(fab_opensm_log_fini) struct fab_opensm_log bad = {0};
+
 	for (size_t i = 0; i < FAB_COUNT(logs); i++) {
 		struct fab_opensm_log log = {0};
 
 		fab_opensm_log_take(&log, logs[i].text, strlen(logs[i].text));
-		cr_expect(log.is_up);
-		cr_expect_not(log.has_plugin);
+		cr_expect(log.is_up && !log.has_plugin);
 		cr_expect_str_eq(log.version, "3.3.23");
 		cr_expect_str_eq(log.used, logs[i].used);
 		if (logs[i].why)
@@ -106,6 +101,9 @@ Test(peer, log_names_the_engine_and_the_reason)
 			cr_expect_null(log.why, "%zu: %s", i, log.why);
 		fab_opensm_log_fini(&log);
 	}
+	fab_opensm_log_take(&bad, failed, strlen(failed));
+	cr_expect(bad.n_failed == 1 && bad.has_plugin && !bad.is_up);
+	cr_expect_str_eq(bad.error, "Errors during initialization");
 }
 
 /* A log that grows: whole lines, each once, whatever is written meanwhile. */
@@ -130,20 +128,6 @@ Test(peer, log_is_read_as_it_grows)
 	cr_expect_eq(log.n_failed, 0);
 }
 
-Test(peer, log_counts_sweeps_that_failed)
-{
-	static const char text[] =
-		BEGUN AT("0x01") "do_sweep: ERR 3313: Errors during initialization\n" AT(
-			"0x02") "fabkit-path-sl: loaded\n";
-	FAB_AUTO(fab_opensm_log_fini) struct fab_opensm_log log = {0};
-
-	fab_opensm_log_take(&log, text, strlen(text));
-	cr_expect_eq(log.n_failed, 1);
-	cr_expect(log.has_plugin);
-	cr_expect_not(log.is_up);
-	cr_expect_str_eq(log.error, "Errors during initialization");
-}
-
 static bool wait_for_end(struct fab_child *child)
 {
 	for (int i = 0; i < 1000 && !fab_child_has_ended(child); i++)
@@ -164,8 +148,7 @@ Test(peer, programs_run_in_their_folder)
 	struct stat about;
 	char *dir;
 
-	cr_expect_not_null(sh);
-	cr_expect_null(fab_child_find("no-such-program-anywhere"));
+	cr_expect(sh && !fab_child_find("no-such-program-anywhere"));
 	MUST(fab_child_dir_new("/tmp", &dir, ERR));
 	setenv("SAID", "that", 1); /* ours comes instead, not besides */
 	MUST(fab_child_start(&child, argv, env, dir, "log", ERR));

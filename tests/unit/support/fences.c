@@ -111,11 +111,15 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static uint64_t bytes_of(const struct run *r, uint32_t message)
+{
+	return r->plan->messages.v[message].n_blocks * r->job->bytes;
+}
+
 /* Ticks of the bytes of a message at ns a byte. */
 static uint64_t bytes_at(const struct run *r, uint32_t message, double ns)
 {
-	return ticks(r, (double)r->plan->messages.v[message].n_blocks *
-				(double)r->job->bytes * ns / 1e3);
+	return ticks(r, (double)bytes_of(r, message) * ns / 1e3);
 }
 
 static void send_ready(struct run *r, struct node *node)
@@ -160,16 +164,6 @@ double test_fence_plan_us(const struct fab_fence_plan *plan,
 	return (double)end / r.ticks_per_us;
 }
 
-static uint64_t ps(double us)
-{
-	return (uint64_t)llround(us * 1e6);
-}
-
-static uint64_t bytes_of(const struct run *r, uint32_t message)
-{
-	return r->plan->messages.v[message].n_blocks * r->job->bytes;
-}
-
 static bool next(void *context, uint32_t i, uint64_t now, struct fab_message *out)
 {
 	struct run *r = context;
@@ -179,7 +173,7 @@ static bool next(void *context, uint32_t i, uint64_t now, struct fab_message *ou
 	(void)now;
 	if (message == FAB_NONE)
 		return false;
-	node->processor += ps(r->job->costs.o_us);
+	node->processor += ticks(r, r->job->costs.o_us);
 	*out = (struct fab_message){
 		.time = node->processor,
 		.target = r->plan->messages.v[message].to,
@@ -203,8 +197,8 @@ static void received(void *context, uint32_t i, const struct fab_delivery *deliv
 			message = m;
 	}
 	node->processor = later(node->processor, delivery->time) +
-			  ps(r->job->costs.o_us +
-			     (double)bytes_of(r, message) * r->job->costs.C_ns / 1e3);
+			  ticks(r, r->job->costs.o_us) +
+			  bytes_at(r, message, r->job->costs.C_ns);
 	arrived(r, node, message);
 }
 
@@ -232,12 +226,13 @@ double test_fence_packets(const struct fab_fence_setup *setup,
 	p.all_rates = true;
 	p.switch_delay = 0;
 	p.cable_delay = 1; /* one picosecond, as there must be one */
-	p.host_delay = ps(job.costs.L_us);
 	p.warmup = 0;
 	p.time = 0;
 	p.stall = UINT64_C(1) << 46;
 	p.n_threads = 1;
 	run_init(&r, &setup->plan, &job);
+	r.ticks_per_us = 1e6;
+	p.host_delay = ticks(&r, job.costs.L_us);
 	MUST(fab_sim_run(&problem, &p, &messages, &result, ERR));
 	for (size_t i = 0; i < setup->plan.messages.n; i++)
 		cr_assert_eq(r.n_arrived[i], setup->plan.n_repeats);

@@ -4,108 +4,69 @@
 
 #include <ctype.h>
 
-typedef FAB_VEC(char *) names_t;
-
-static void check_name(const char *name)
+static char *checked(char *name)
 {
 	cr_assert(*name, "empty name");
 	cr_assert_leq(strlen(name), 64, "name too long: %s", name);
 	for (const char *p = name; *p; p++)
 		cr_assert(isalnum((unsigned char)*p) || strchr("._-", *p), "name: %s",
 			  name);
+	return name;
 }
 
-static void add_name(names_t *list, const char *prefix, const char *number)
+/* Plain names or prefix[ranges]; a range is lo-hi or one number, leading zeros kept as
+ * wide as lo is written. */
+static void expand(conf_names *list, char *text)
 {
-	char *name = fab_format("%s%s", prefix, number);
+	do {
+		const char *prefix = text;
+		size_t len = strcspn(text, ",[");
 
-	check_name(name);
-	FAB_PUSH(list, name);
-}
+		text += len;
+		if (*text != '[') {
+			FAB_PUSH(list, checked(fab_format("%.*s", (int)len, prefix)));
+		} else {
+			do {
+				const char *from = ++text;
+				unsigned long low = strtoul(from, &text, 10);
+				unsigned long high = low;
+				int width = (int)(text - from);
 
-/* lo-hi or one number, leading zeros kept as wide as lo is written. */
-static void expand_range(names_t *list, const char *prefix, const char *range)
-{
-	char low[32], high[32], number[32];
-	int width;
-
-	if (sscanf(range, "%31[0-9]-%31[0-9]", low, high) != 2) {
-		cr_assert_eq(strspn(range, "0123456789"), strlen(range), "range %s",
-			     range);
-		strcpy(low, range);
-		strcpy(high, range);
-	}
-	width = (int)strlen(low);
-	cr_assert_leq(strtoul(low, NULL, 10), strtoul(high, NULL, 10), "range %s", range);
-	cr_assert_lt(strtoul(high, NULL, 10) - strtoul(low, NULL, 10), 65536);
-	for (unsigned long i = strtoul(low, NULL, 10); i <= strtoul(high, NULL, 10);
-	     i++) {
-		snprintf(number, sizeof(number), "%0*lu", width, i);
-		add_name(list, prefix, number);
-	}
-}
-
-/* One element: a plain name or prefix[ranges]; cut out of the list. */
-static void expand_element(names_t *list, char *element)
-{
-	char *open = strchr(element, '['), *range, *save = NULL;
-
-	if (!open) {
-		add_name(list, element, "");
-		return;
-	}
-	cr_assert_eq(element[strlen(element) - 1], ']', "element %s", element);
-	element[strlen(element) - 1] = '\0';
-	*open = '\0';
-	for (range = strtok_r(open + 1, ",", &save); range;
-	     range = strtok_r(NULL, ",", &save))
-		expand_range(list, element, range);
-}
-
-static void expand(names_t *list, char *text)
-{
-	int depth = 0;
-	char *start = text;
-
-	for (char *p = text;; p++) {
-		bool is_end = !*p;
-
-		depth += (*p == '[') - (*p == ']');
-		if (!is_end && (*p != ',' || depth))
-			continue;
-		*p = '\0';
-		expand_element(list, start);
-		start = p + 1;
-		if (is_end)
-			return;
-	}
+				cr_assert(isdigit((unsigned char)*from), "range %s",
+					  from);
+				if (*text == '-') {
+					from = text + 1;
+					cr_assert(isdigit((unsigned char)*from));
+					high = strtoul(from, &text, 10);
+				}
+				cr_assert(low <= high && high - low < 65536, "range %s",
+					  from);
+				for (; low <= high; low++)
+					FAB_PUSH(list,
+						 checked(fab_format("%.*s%0*lu", (int)len,
+								    prefix, width, low)));
+			} while (*text == ',');
+			cr_assert_eq(*text++, ']', "element %s", prefix);
+		}
+		cr_assert(!*text || *text == ',', "element %s", prefix);
+	} while (*text++);
 }
 
 static void read_line(struct conf *conf, char *line)
 {
 	struct conf_switch s = {0};
 	char *space = strchr(line, ' ');
-	names_t list = {0};
 	bool is_leaf;
 
 	cr_assert(!strncmp(line, "SwitchName=", 11) && space, "line %s", line);
 	*space = '\0';
-	s.name = fab_strdup(line + 11);
-	check_name(s.name);
+	s.name = checked(fab_strdup(line + 11));
 	is_leaf = !strncmp(space + 1, "Nodes=", 6);
 	cr_assert(is_leaf || !strncmp(space + 1, "Switches=", 9), "line %s", space + 1);
 	cr_assert_null(strpbrk(space + 1, " \t#"), "more than two fields: %s", space + 1);
-	expand(&list, strchr(space + 1, '=') + 1);
-	if (is_leaf) {
-		for (size_t i = 0; i < list.n; i++) {
-			FAB_PUSH(&s.nodes, list.v[i]);
-			FAB_PUSH(&conf->hosts, list.v[i]);
-		}
-	} else {
-		for (size_t i = 0; i < list.n; i++)
-			FAB_PUSH(&s.switches, list.v[i]);
-	}
-	free(list.v);
+	expand(is_leaf ? &s.nodes : &s.switches, strchr(space + 1, '=') + 1);
+	for (size_t i = 0; i < s.nodes.n; i++)
+		FAB_PUSH(&conf->hosts, s.nodes.v[i]);
 	FAB_PUSH(&conf->switches, s);
 }
 
@@ -120,11 +81,6 @@ static struct conf_switch *find(struct conf *conf, const char *name)
 		}
 	cr_assert_not_null(found, "switch %s is not defined", name);
 	return found;
-}
-
-static int by_text(const void *x, const void *y)
-{
-	return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
 /* Walk down from every root; whoever is not met hangs on a cycle. */
@@ -151,20 +107,23 @@ static void check_tree(struct conf *conf)
 	for (size_t i = 0; i < queue.n; i++) {
 		struct conf_switch *s = &conf->switches.v[queue.v[i]];
 
-		if (s->depth > conf->max_depth)
-			conf->max_depth = s->depth;
+		conf->max_depth = s->depth; /* the queue goes down level by level */
 		for (size_t k = 0; k < s->switches.n; k++) {
 			struct conf_switch *child = find(conf, s->switches.v[k]);
-			size_t at = (size_t)(child - conf->switches.v);
 
 			child->depth = s->depth + 1;
 			child->root = s->root;
-			FAB_PUSH(&queue, at);
+			FAB_PUSH(&queue, (size_t)(child - conf->switches.v));
 		}
 	}
 	cr_assert_eq(queue.n, conf->switches.n, "a cycle");
 	cr_assert_lt(conf->max_depth, 20, "Slurm gives up at 20 levels");
 	free(queue.v);
+}
+
+static int by_text(const void *x, const void *y)
+{
+	return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
 struct conf conf_read(const char *text)

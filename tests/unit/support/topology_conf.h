@@ -4,10 +4,11 @@
 
 #include "base/mem.h"
 
+typedef FAB_VEC(char *) conf_names;
+
 struct conf_switch {
 	char *name;
-	FAB_VEC(char *) nodes;	  /* expanded */
-	FAB_VEC(char *) switches; /* expanded */
+	conf_names nodes, switches; /* expanded */
 	int n_parents;
 	uint32_t root;	/* index of the switch at the top of its tree */
 	unsigned depth; /* below the top */
@@ -15,7 +16,7 @@ struct conf_switch {
 
 struct conf {
 	FAB_VEC(struct conf_switch) switches;
-	FAB_VEC(char *) hosts; /* all nodes of all switches, sorted */
+	conf_names hosts; /* all nodes of all switches, sorted */
 	unsigned n_roots, max_depth;
 };
 
