@@ -3,25 +3,23 @@
 #include "export/curves.h"
 #include "support/test.h"
 
-#include "base/macros.h"
-
-__attribute__((noinline)) static char *draw(const struct fab_curves *c)
+static char *draw(const struct fab_curves *c)
 {
 	const struct fab_picture picture = {"title & co", true};
 
 	return TEXT_BY(out, fab_curves_write(out, &picture, c, 1));
 }
 
-/* Place of point i, in the order of the file. */
-static void place(const char *text, size_t i, double *x, double *y)
+/* Places of the first n points, in the order of the file. */
+static void places(const char *text, size_t n, double *x, double *y)
 {
-	const char *at = text;
+	for (size_t i = 0; i < n; i++) {
+		const char *at = text = strstr(text, "<title>") + 1;
 
-	for (size_t k = 0; k <= i; k++)
-		at = strstr(at, "<title>") + 1;
-	while (strncmp(at, "d=\"M", 4) != 0)
-		at--;
-	cr_assert_eq(sscanf(at, "d=\"M%lf %lf", x, y), 2);
+		while (strncmp(at, "d=\"M", 4) != 0)
+			at--;
+		cr_assert_eq(sscanf(at, "d=\"M%lf %lf", &x[i], &y[i]), 2);
+	}
 }
 
 /* Equal steps are equally far apart, on a logarithmic axis equal ratios are. */
@@ -35,59 +33,48 @@ Test(curves, places_are_proportional)
 								.series = &s, .n = 1});
 		double px[4], py[4];
 
-		for (size_t i = 0; i < 4; i++)
-			place(text, i, &px[i], &py[i]);
+		places(text, 4, px, py);
 		for (size_t i = 2; i < 4; i++) {
 			cr_assert_float_eq(px[i] - px[i - 1], px[1] - px[0], 0.05);
 			cr_assert_float_eq(py[i] - py[i - 1], py[1] - py[0], 0.05);
 		}
-		cr_assert_gt(px[1], px[0]);
-		cr_assert_lt(py[1], py[0]);
+		cr_assert(px[1] > px[0] && py[1] < py[0]);
 	}
 }
 
 /* What is not finite, or not above 0 on a logarithmic axis, is no point and breaks the
- * line. */
+ * line; fewer than two points are no curve. */
 Test(curves, missing_points)
 {
 	static const double x[] = {1, 2, 3, 4, 5}, y[] = {1, NAN, 0, 4, 5};
 	const struct fab_plot_series s = {"<a>", x, y, 5};
+	const struct fab_plot_series few[] = {{"a", x, &y[1], 2}, {"b", x, y, 0}};
 	OWN_HEAP char *text =
 		draw(&(struct fab_curves){"x", "y", .log_y = true, .series = &s, .n = 1});
+	OWN_HEAP char *none = draw(
+		&(struct fab_curves){"x", "y", .log_x = true, .series = few, .n = 2});
 
 	cr_assert_eq(count_of(text, "<title>"), 3);
-	cr_assert(strstr(text, "&lt;a&gt;: 5, 5"));
-	cr_assert(strstr(text, "title &amp; co"));
+	HAS(text, "&lt;a&gt;: 5, 5");
+	HAS(text, "title &amp; co");
 	/* of the last two points, and the sample next to the name */
 	cr_assert_eq(count_of(text, "class=\"line k0\""), 2);
-}
-
-Test(curves, less_than_two_points_are_no_curve)
-{
-	static const double x[] = {1, 2}, y[] = {NAN, 3};
-	const struct fab_plot_series s[] = {{"a", x, y, 2}, {"b", x, y, 0}};
-	OWN_HEAP char *text =
-		draw(&(struct fab_curves){"x", "y", .series = s, .n = FAB_COUNT(s)});
-
-	cr_assert_str_eq(text, "");
+	cr_assert_str_eq(none, "");
 }
 
 /* Ticks are round numbers around all values; names do not cover each other. */
 Test(curves, ticks_and_names)
 {
 	static const double x[] = {0, 97}, y[] = {3, 150}, z[] = {3, 149.99};
+	static const char *const ticks[] = {">0<",  ">20<",  ">40<", ">60<",
+					    ">80<", ">100<", ">150<"};
 	const struct fab_plot_series s[] = {{"first", x, y, 2}, {"second", x, z, 2}};
 	OWN_HEAP char *text = draw(
 		&(struct fab_curves){"x", "y", .from_zero = true, .series = s, .n = 2});
 	double at[2];
 
-	for (int v = 0; v <= 100; v += 20) {
-		char tick[32];
-
-		snprintf(tick, sizeof(tick), ">%d</text>", v);
-		cr_assert(strstr(text, tick), "%d: %s", v, text);
-	}
-	cr_assert(strstr(text, ">150</text>"));
+	for (size_t i = 0; i < FAB_COUNT(ticks); i++)
+		HAS(text, ticks[i]);
 	for (int i = 0; i < 2; i++) {
 		const char *name = strstr(text, i ? ">second</text>" : ">first</text>");
 
@@ -110,12 +97,10 @@ Test(curves, zero_on_a_logarithmic_axis)
 							.series = &s, .n = 1});
 	double px[3], py[3];
 
-	for (size_t i = 0; i < 3; i++)
-		place(text, i, &px[i], &py[i]);
-	cr_assert_lt(px[0], px[1] - 10);
-	cr_assert_lt(px[1], px[2]);
-	cr_assert(strstr(text, ">0</text>"));
-	cr_assert(strstr(text, ">0.001</text>"), "the axis is logarithmic");
+	places(text, 3, px, py);
+	cr_assert(px[0] < px[1] - 10 && px[1] < px[2]);
+	HAS(text, ">0</text>");
+	HAS(text, ">0.001</text>"); /* the axis is logarithmic */
 	cr_assert_eq(count_of(text, "class=\"line k0\""), 2);
 }
 
@@ -130,10 +115,9 @@ Test(curves, coinciding_lines)
 	cr_assert_eq(count_of(text, "stroke-dasharray=\"7 14\""), 3);
 	cr_assert_eq(count_of(text, "stroke-dasharray=\"7 7\""), 2);
 	for (int i = 0; i < 3; i++) {
-		char dash[64];
+		OWN_HEAP char *dash = fab_format(
+			"stroke-dasharray=\"7 14\" stroke-dashoffset=\"%d\"", -7 * i);
 
-		snprintf(dash, sizeof(dash),
-			 "stroke-dasharray=\"7 14\" stroke-dashoffset=\"%d\"", -7 * i);
 		cr_assert_eq(count_of(text, dash), 1, "%s", dash);
 	}
 	/* 6 lines, 3 samples, and marks around others: 1 + 1 + 0 of b, 2 of c */
@@ -164,6 +148,6 @@ Test(curves, files_and_timelines)
 		fclose(out);
 		cr_assert_eq(count_of(text, "k&lt;</text>"), 1);
 		cr_assert_eq(count_of(text, "unused</text>"), 0);
-		cr_assert(strstr(text, ">4</text>"));
+		HAS(text, ">4</text>");
 	}
 }

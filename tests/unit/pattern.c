@@ -4,123 +4,71 @@
 
 OWN_POINTER(fab_groups)
 
-/* Number of the process that the i-th member of a group is, from its name h<N>. */
-static uint32_t process(const struct fab_fabric *f, const struct fab_groups *g,
-			uint32_t group, uint32_t i)
+/* The processes of each group of a pattern on n hosts, by their names h<N>. */
+static char *groups_of(uint32_t n, const char *pattern)
 {
-	const char *name = fab_node_name(f, f->port_node[g->member[g->first[group] + i]]);
+	OWN(fab_fabric) *f = test_random_fabric(n, 5, 1, 3);
+	OWN(fab_groups) *g = routed_groups(f, pattern, 5);
+	char *text = NULL;
 
-	cr_assert_eq(name[0], 'h');
-	return (uint32_t)strtoul(name + 1, NULL, 10);
+	for (uint32_t k = 0; k < g->n; k++)
+		for (uint64_t i = g->first[k]; i < g->first[k + 1]; i++)
+			fab_append(&text, i == g->first[k] ? "; " : " ", "%s",
+				   fab_node_name(f, f->port_node[g->member[i]]) + 1);
+	return text;
 }
 
-Test(pattern, every_line_of_a_grid_is_a_group)
+Test(pattern, members)
 {
-	enum { A = 3, B = 4, C = 5 };
-	OWN(fab_fabric) *f = test_random_fabric(10, 5, 6, 3);
-	OWN(fab_groups) *g = routed_groups(f, "grid:3x4x5", 5);
-	uint32_t at = 0;
+	static const struct {
+		uint32_t n;
+		const char *pattern, *groups;
+	} cases[] = {
+		/* every line of a grid; axes of length one make no groups */
+		{12, "grid:2x3x2",
+		 "0 6; 1 7; 2 8; 3 9; 4 10; 5 11; " /* the first axis */
+		 "0 2 4; 1 3 5; 6 8 10; 7 9 11; "
+		 "0 1; 2 3; 4 5; 6 7; 8 9; 10 11"},
+		{8, "grid:1x8x1", "0 1 2 3 4 5 6 7"},
+		/* processes of one endpoint are one member */
+		{4, "grid:4x2,ppn=2", "0 1 2 3; 0 1 2 3; 0; 1; 2; 3"},
+		/* leaders of groups are groups; one that is left over is none, two are */
+		{18, "tree:fanout=4",
+		 "0 1 2 3; 4 5 6 7; 8 9 10 11; 12 13 14 15; 16 17; 0 4 8 12; 0 16"},
+		{4, "tree:fanout=2", "0 1; 2 3; 0 2"},
+		/* h2 before h10 */
+		{12, "grid:12,order=name", "0 1 2 3 4 5 6 7 8 9 10 11"},
+		{12, "grid:12,order=lid", "0 1 2 3 4 5 6 7 8 9 10 11"},
+	};
+	OWN_HEAP char *by_chance = groups_of(12, "grid:12,order=random,seed=3");
 
-	cr_assert_eq(g->n, B * C + A * C + A * B);
-	for (uint32_t line = 0; line < B * C; line++, at++)
-		for (uint32_t i = 0; i < A; i++)
-			cr_assert_eq(process(f, g, at, i), i * B * C + line);
-	for (uint32_t line = 0; line < A * C; line++, at++)
-		for (uint32_t i = 0; i < B; i++)
-			cr_assert_eq(process(f, g, at, i),
-				     line / C * B * C + i * C + line % C);
-	for (uint32_t line = 0; line < A * B; line++, at++) {
-		cr_assert_eq(fab_group_size(g, at), C);
-		for (uint32_t i = 0; i < C; i++)
-			cr_assert_eq(process(f, g, at, i), line * C + i);
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		OWN_HEAP char *text = groups_of(cases[i].n, cases[i].pattern);
+
+		cr_expect_str_eq(text, cases[i].groups, "%s: %s", cases[i].pattern, text);
 	}
-}
-
-Test(pattern, axes_of_length_one_make_no_groups)
-{
-	OWN(fab_fabric) *f = test_random_fabric(4, 2, 2, 3);
-	OWN(fab_groups) *g = routed_groups(f, "grid:1x8x1", 5);
-
-	cr_assert_eq(g->n, 1);
-	cr_assert_eq(fab_group_size(g, 0), 8);
-}
-
-Test(pattern, processes_of_one_endpoint_are_one_member)
-{
-	OWN(fab_fabric) *f = test_random_fabric(4, 2, 2, 3);
-	OWN(fab_groups) *g = routed_groups(f, "grid:8x4,ppn=4", 5);
-
-	cr_assert_eq(g->n, 4 + 8);
-	cr_assert_eq(fab_group_size(g, 0), 8);
-	for (uint32_t i = 4; i < 12; i++)
-		cr_assert_eq(fab_group_size(g, i), 1);
+	cr_expect_str_neq(by_chance, "0 1 2 3 4 5 6 7 8 9 10 11");
 }
 
 Test(pattern, random_groups_are_distinct_and_repeat)
 {
 	OWN(fab_fabric) *f = test_random_fabric(10, 5, 5, 3);
 	OWN(fab_groups) *g = routed_groups(f, "random:groups=200,size=3-9,seed=7", 5);
-	OWN(fab_groups) *same = routed_groups(f, "random:groups=200,size=3-9,seed=7", 5);
-	OWN(fab_groups) *other = routed_groups(f, "random:groups=200,size=3-9", 5);
-	bool size_seen[10] = {false};
+	OWN_HEAP char *text = groups_of(50, "random:groups=200,size=3-9,seed=7");
+	OWN_HEAP char *same = groups_of(50, "random:groups=200,size=3-9,seed=7");
+	OWN_HEAP char *other = groups_of(50, "random:groups=200,size=3-9");
+	uint32_t sizes = 0;
 
 	cr_assert_eq(g->n, 200);
 	for (uint32_t i = 0; i < g->n; i++) {
-		uint32_t size = fab_group_size(g, i);
-
 		/* members are kept once each: a repeated one would make a group too small
 		 */
-		cr_assert(size >= 3 && size <= 9);
-		size_seen[size] = true;
+		cr_assert(fab_group_size(g, i) >= 3 && fab_group_size(g, i) <= 9);
+		sizes |= 1u << fab_group_size(g, i);
 	}
-	for (uint32_t size = 3; size <= 9; size++)
-		cr_assert(size_seen[size]);
-	cr_assert_eq(same->first[200], g->first[200]);
-	cr_assert_arr_eq(same->member, g->member, g->first[200] * sizeof(*g->member));
-	cr_assert(other->first[200] != g->first[200] ||
-		  memcmp(other->member, g->member, g->first[200] * sizeof(*g->member)));
-}
-
-Test(pattern, a_tree_has_levels_of_leaders)
-{
-	OWN(fab_fabric) *f = test_random_fabric(10, 5, 5, 3); /* 50 hosts */
-	OWN(fab_groups) *g = routed_groups(f, "tree:fanout=4", 5);
-
-	/* 13 groups of 50 (the last of 2), 4 of 13 (the last of 1: none), 1 of 4 */
-	cr_assert_eq(g->n, 13 + 3 + 1);
-	cr_assert_eq(fab_group_size(g, 12), 2);
-	cr_assert_eq(process(f, g, 13, 1), 4);
-	cr_assert_eq(process(f, g, 14, 0), 16);
-	cr_assert_eq(process(f, g, 16, 3), 48);
-}
-
-/* The last two leaders are a level, too. */
-Test(pattern, a_tree_ends_with_two_leaders)
-{
-	OWN(fab_fabric) *f = test_ring(4);
-	OWN(fab_groups) *g = routed_groups(f, "tree:fanout=2", 5);
-
-	cr_assert_eq(g->n, 3);
-	for (uint32_t i = 0; i < g->n; i++)
-		cr_assert_eq(fab_group_size(g, i), 2);
-	cr_assert_eq(process(f, g, 2, 0), 0);
-	cr_assert_eq(process(f, g, 2, 1), 2);
-}
-
-Test(pattern, order_of_endpoints)
-{
-	OWN(fab_fabric) *f = test_random_fabric(12, 5, 1, 3);
-	OWN(fab_groups) *by_name = routed_groups(f, "grid:12,order=name", 5);
-	OWN(fab_groups) *by_lid = routed_groups(f, "grid:12,order=lid", 5);
-	OWN(fab_groups) *by_chance = routed_groups(f, "grid:12,order=random,seed=3", 5);
-	bool is_moved = false;
-
-	for (uint32_t i = 0; i < 12; i++) {
-		cr_assert_eq(process(f, by_name, 0, i), i); /* h2 before h10 */
-		cr_assert_eq(process(f, by_lid, 0, i), i);
-		is_moved |= process(f, by_chance, 0, i) != i;
-	}
-	cr_assert(is_moved);
+	cr_assert_eq(sizes, 0x3f8, "all sizes come");
+	cr_assert_str_eq(same, text);
+	cr_assert_str_neq(other, text);
 }
 
 Test(pattern, bad_specs)

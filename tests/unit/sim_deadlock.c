@@ -5,134 +5,55 @@
 #include "support/unicast_check.h"
 #include "unicast/path.h"
 
-#include <criterion/parameterized.h>
-
-/* One lane, and buffers of so many packets, all endpoints sending all the time. */
-static struct fab_sim_params tight(const char *kind, uint32_t buffer, uint64_t time)
-{
-	struct fab_sim_params params = fab_sim_defaults_by_flit();
-
-	params.kind = &fab_sim_switches[fab_choices_find(&fab_sim_switch_choices, kind,
-							 strlen(kind))];
-	params.buffer = buffer;
-	params.buffer_per_vl = true;
-	params.mtu = 4;
-	params.warmup = 0;
-	params.time = time;
-	params.drain = 0;
-	params.n_threads = 1;
-	return params;
-}
-
-static void fail(struct simulated *s, const char *switches)
-{
-	s->faults = fab_faults_new(s->f);
-	MUST(fab_faults_add_switches(s->faults, switches, ERR));
-}
-
-static uint32_t arc_of_port(const struct fab_fabric *f, uint32_t port)
-{
-	uint32_t sw = f->port_node[port];
-
-	for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
-		if (fab_arc_port(f, sw, a) == port)
-			return a;
-	return FAB_NONE;
-}
+enum { RING = 6, MEMBERS = 5, PARTS = 8, SETS = 125 / TEST_SHARE };
 
 /* Does a path between two live leaf switches go from one channel to the other? */
-static bool depends(const struct simulated *s, const struct fab_sim_channel *a,
-		    const struct fab_sim_channel *b)
+static bool depends(const struct simulated *s, uint32_t from, uint32_t to)
 {
-	const struct fab_routes *r = s->routes;
-	uint32_t from = arc_of_port(s->f, a->port), to = arc_of_port(s->f, b->port);
-
 	for (uint32_t e = 0; e < s->ends.n; e++)
-		for (uint32_t c = 0; c < r->n_columns; c++) {
-			struct fab_hop hops[FAB_PATH_MAX];
-			uint32_t n = fab_path_hops(r, s->ends.sw[e], c, hops);
+		for (uint32_t c = 0; c < s->routes->n_columns; c++) {
+			struct fab_path path = fab_path_from(s->routes, s->ends.sw[e], c);
+			uint32_t sw = path.at, before = FAB_NONE;
 
-			for (uint32_t i = 1; i < n; i++)
-				if (s->f->arc_first[hops[i - 1].sw] + hops[i - 1].out ==
-					    from &&
-				    s->f->arc_first[hops[i].sw] + hops[i].out == to)
+			for (; fab_path_step(&path); sw = path.at) {
+				uint32_t port = fab_arc_port(s->f, sw, path.arc);
+
+				if (before == from && port == to)
 					return true;
+				before = port;
+			}
 		}
 	return false;
 }
 
-/* The cycle is one of dependencies of the tables, each channel once. */
+/* The cycle is one of dependencies of the tables. */
 static void check_cycle(const struct simulated *s, const struct fab_sim_result *r)
 {
-	cr_assert_geq(r->cycle.n, 2);
-	for (size_t i = 0; i < r->cycle.n; i++) {
-		const struct fab_sim_channel *a = &r->cycle.v[i];
-		const struct fab_sim_channel *b = &r->cycle.v[(i + 1) % r->cycle.n];
-
-		cr_expect_gt(a->packets, 0);
-		cr_expect(depends(s, a, b), "channel %zu", i);
-		for (size_t k = 0; k < i; k++)
-			cr_expect(r->cycle.v[k].port != a->port ||
-				  r->cycle.v[k].vl != a->vl);
-	}
+	simulated_cycle(r);
+	for (size_t i = 0; i < r->cycle.n; i++)
+		cr_expect(depends(s, r->cycle.v[i].port,
+				  r->cycle.v[(i + 1) % r->cycle.n].port),
+			  "channel %zu", i);
 }
 
 /* Two faults and one lane: algorithm A stops for good, and the cycle is one that the
  * analysis of the same tables finds, too. */
 Test(sim_deadlock, algorithm_a_stops)
 {
-	struct fab_sim_params params = tight("fifo", 1, 3000);
-	FAB_AUTO(fab_analysis_fini) struct fab_analysis analysis;
-	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
-	FAB_AUTO(simulated_fini) struct simulated s;
+	struct fab_sim_params params = simulated_flits(FIFO, 4, 1, 3000);
+	OWN(fab_analysis) analysis;
+	OWN(fab_sim_result) r;
+	OWN(simulated) s;
 
 	simulated_init(&s, "kfat:dims=8x8,hosts=8", "xy");
-	fail(&s, "3.4,5.2");
-	simulated_route(&s, "algorithm-a");
+	simulated_fail(&s, "3.4,5.2", "algorithm-a");
 	analysis = test_analysis(s.routes, FAB_ENDS_LEAVES);
 	cr_expect_not(analysis.deadlock_free);
-	simulated_uniform(&s, &params, 1, 4, &r);
+	simulated_uniform(&s, &params, 1, 4, 1, &r);
 	cr_assert(r.is_deadlocked);
 	cr_expect_gt(r.stuck_packets, 0);
 	cr_expect_leq(r.cycle.n, analysis.cycle_channels);
 	check_cycle(&s, &r);
-}
-
-/* A ring whose packets all go the same way round, past the next switch. */
-Test(sim_deadlock, a_ring_stops_and_is_named_whole)
-{
-	for (size_t k = 0; k < 3; k++)
-		for (unsigned heap = 0; heap < 2; heap++) {
-			struct fab_sim_params params =
-				tight(fab_sim_switches[k].name, 1, 2000);
-			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
-			FAB_AUTO(simulated_fini) struct simulated s;
-
-			params.stall = 500;
-			params.by_heap = heap;
-			simulated_init(&s, "torus:dims=6,hosts=2", "minhop");
-			for (uint32_t c = 0; c < s.routes->n_columns; c++)
-				simulated_turn_right(&s, c);
-			simulated_uniform(&s, &params, 1, 4, &r);
-			cr_expect(r.is_stalled);
-			cr_assert(r.is_deadlocked);
-			cr_expect_eq(r.cycle.n, 6);
-			check_cycle(&s, &r);
-			cr_expect_lt(r.end, 1000); /* soon after those 500 */
-		}
-}
-
-enum { RING = 6, MEMBERS = 5 };
-
-/* Each sends to the group of its own number, all the time. */
-static bool next_to_group(void *context, uint32_t e, uint64_t now, struct fab_message *m)
-{
-	uint64_t *sent = context;
-
-	(void)now;
-	*m = (struct fab_message){
-		.time = 4 * sent[e]++, .target = e, .bytes = 4, .to_group = true};
-	return true;
 }
 
 /* A group for each switch of a ring: its host and those of the next ones; the tree goes
@@ -164,37 +85,36 @@ static void make_arcs(const struct simulated *s, struct fab_groups **groups,
 	MUST(fab_groups_builder_finish(b, false, groups, ERR));
 }
 
-/* Copies wait for one another around a ring of trees; what goes to hosts goes on. */
+/* Each host sends to the group of its own number, all the time: copies wait for one
+ * another around a ring of trees; what goes to hosts goes on. */
 Test(sim_deadlock, multicast_around_a_ring)
 {
-	for (size_t k = 0; k < 3; k++) {
-		struct fab_sim_params params = tight(fab_sim_switches[k].name, 1, 4000);
-		uint64_t sent[RING] = {0};
-		struct fab_messages messages = {.context = sent, .next = next_to_group};
+	for (unsigned kind = OQ; kind <= FIFO; kind++) {
+		struct fab_sim_params params = simulated_flits(kind, 4, 1, 4000);
+		struct source source = {.size = 4, .every = 4, .to_group = true};
 		FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
 		FAB_AUTO(fab_forest_fini) struct fab_forest forest = {0};
-		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
-		FAB_AUTO(simulated_fini) struct simulated s;
+		OWN(fab_sim_result) r;
+		OWN(simulated) s;
 
 		params.stall = 500;
+		params.by_heap = kind == OQ;
 		simulated_init(&s, "torus:dims=6,hosts=1", "minhop");
 		make_arcs(&s, &groups, &forest);
 		s.problem.groups = groups;
 		s.problem.forest = &forest;
-		MUST(fab_sim_run(&s.problem, &params, &messages, &r, ERR));
+		MUST(simulated_send(&s, &params, source, &r));
 		cr_expect(r.is_stalled);
-		cr_assert(r.is_deadlocked, "%s", fab_sim_switches[k].name);
+		cr_assert(r.is_deadlocked, "%s", params.kind->name);
 		cr_expect_eq(r.cycle.n, RING);
 		/* one packet in each buffer of the ring and behind each host */
 		cr_expect_eq(r.stuck_channels, 2 * RING);
 		cr_expect_eq(r.stuck_packets, 2 * RING, "%zu", r.stuck_packets);
-		cr_expect_lt(r.end, 4000);
+		cr_expect_lt(r.end, 1000); /* soon after those 500 */
 		for (size_t i = 0; i < r.cycle.n; i++)
 			cr_expect(r.cycle.v[i].to_group && r.cycle.v[i].packets == 1);
 	}
 }
-
-enum { PARTS = 8, SETS = 125 / TEST_SHARE };
 
 /* Any switch that joins a line. */
 static uint32_t line_switch(const struct fab_kfat *k, struct fab_stream *stream)
@@ -216,10 +136,9 @@ static void drawn(struct simulated *s, int number, bool with_root)
 	struct fab_stream stream = fab_stream_of(7, (uint64_t)number);
 	int side = number % 10 < 7 ? 4 : 5 + number % 4;
 	bool has_roots = number % 6 == 2; /* a tree: updn finds its roots */
-	char spec[64];
+	OWN_HEAP char *spec =
+		fab_format("kfat:dims=%dx%d,hosts=%d", side, side, number % 5 ? 1 : 2);
 
-	snprintf(spec, sizeof(spec), "kfat:dims=%dx%d,hosts=%d", side, side,
-		 number % 5 ? 1 : 2);
 	simulated_init(s, has_roots ? "fattree:radix=8,levels=2" : spec, "minhop");
 	s->faults = fab_faults_new(s->f);
 	test_draw_faults(s->faults, has_roots ? FAB_FAULT_LINKS : FAB_FAULT_LEAVES,
@@ -236,39 +155,34 @@ static void drawn(struct simulated *s, int number, bool with_root)
 static bool stops_only_if_allowed(int number, bool with_root)
 {
 	struct fab_sim_params params =
-		tight(fab_sim_switches[number / 6 % 3].name, 1 + number % 2, 250);
-	FAB_AUTO(fab_analysis_fini) struct fab_analysis analysis;
-	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
-	FAB_AUTO(simulated_fini) struct simulated s;
-	bool is_sound;
+		simulated_flits((unsigned)number / 6 % 3, 4, 1 + number % 2, 250);
+	OWN(fab_analysis) analysis;
+	OWN(fab_sim_result) r;
+	OWN(simulated) s;
 
 	drawn(&s, number, with_root);
 	analysis = test_analysis(s.routes, FAB_ENDS_LEAVES);
-	is_sound = analysis.deadlock_free;
-	if (is_sound && number % 3) /* vtftr leaves some out */
+	if (analysis.deadlock_free && number % 3) /* vtftr leaves some out */
 		cr_expect_eq(analysis.connected, analysis.connected_in_graph, "set %d",
 			     number);
 	params.stall = 200;
-	simulated_uniform(&s, &params, 1, 4, &r);
-	if (is_sound)
+	simulated_uniform(&s, &params, 1, 4, 1, &r);
+	if (analysis.deadlock_free)
 		cr_expect(!r.is_deadlocked && !r.is_stalled && r.cycle.n == 0, "set %d",
 			  number);
 	else if (r.is_deadlocked)
 		check_cycle(&s, &r);
 	cr_expect_gt(r.delivered, 0);
 	cr_expect_eq(r.looped, 0);
-	return is_sound;
+	return analysis.deadlock_free;
 }
 
 /* Many sets of faults under vtftr, vtftr-ib and updn with roots: free of deadlock by
  * their tables, and nothing ever stops. */
 TEST_EACH(part, PARTS, sim_deadlock, sound_tables_never_stop)
 {
-	for (int i = 0; i < SETS; i++) {
-		int number = *part * SETS + i;
-
-		cr_expect(stops_only_if_allowed(number, true), "set %d", number);
-	}
+	for (int i = *part * SETS; i < (*part + 1) * SETS; i++)
+		cr_expect(stops_only_if_allowed(i, true), "set %d", i);
 }
 
 /* updn without roots takes the fewest hops: the analysis says that it may stop. */

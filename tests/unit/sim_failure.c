@@ -5,7 +5,7 @@
 #include "support/unicast_check.h"
 #include "unicast/path.h"
 
-enum { US = 1000000, CABLE = 10000, SWITCH = 100000 };
+enum { US = 1000000, CABLE = 10000, SWITCH = 100000, TO = 12 };
 
 /* A fabric, what dies in it, and the tables after that. */
 struct dying {
@@ -51,35 +51,70 @@ static void dying_fini(struct dying *d)
 	simulated_fini(&d->s);
 }
 
-static struct fab_sim_params params_of(int n_threads)
+static struct fab_sim_params params_of(uint64_t warmup, uint64_t time)
 {
 	struct fab_sim_params p = fab_sim_defaults();
 
 	p.all_rates = true;
-	p.warmup = 2 * US;
-	p.time = 45 * US;
-	p.n_threads = n_threads;
+	p.warmup = warmup;
+	p.time = time;
+	p.n_threads = 1;
 	p.with_deliveries = true;
 	return p;
 }
 
-static bool same_deliveries(const struct fab_sim_result *a,
-			    const struct fab_sim_result *b)
+static double mean_of(const struct fab_sim_moment *m)
 {
-	return a->deliveries.n == b->deliveries.n &&
-	       (!a->deliveries.n || !memcmp(a->deliveries.v, b->deliveries.v,
-					    a->deliveries.n * sizeof(*a->deliveries.v)));
+	return m->packets ? (double)m->latency_sum / (double)m->packets : (double)NAN;
 }
 
-static void check_balance(const struct fab_sim_result *r)
+/* Moments by the list of deliveries; when all is as before the failure, or as in the last
+ * fifth of the time. */
+static void check_moments(const struct fab_sim_result *r, uint64_t at)
 {
-	cr_assert_eq(r->born, r->lost + r->injected + r->waiting);
-	cr_assert_eq(r->injected, r->delivered + r->in_flight + r->unroutable +
-					  r->looped + r->dropped + r->recovery.lost_dead +
-					  r->recovery.lost_down);
-	cr_assert_leq(r->recovery.lost_live, r->recovery.lost_dead +
-						     r->recovery.lost_down +
-						     r->unroutable + r->looped);
+	const struct fab_sim_recovery *v = &r->recovery;
+	uint64_t n = r->time / US, end = n - n / 5,
+		 last = v->lost_live ? v->last_loss : at;
+	OWN_HEAP struct fab_sim_moment *all = FAB_NEW0(n + 2, struct fab_sim_moment);
+	struct fab_sim_moment *after = &all[n + 1];
+	double level = 0, peak = 0;
+
+	for (size_t i = 0; i < r->deliveries.n; i++) {
+		const struct fab_sim_delivery *d = &r->deliveries.v[i];
+		uint64_t latency = d->delivered - d->birth;
+		uint64_t k = (d->delivered - r->warmup) / US;
+		struct fab_sim_moment *m = &all[k < n ? k : n];
+
+		if (d->delivered < r->warmup)
+			continue;
+		m->packets++;
+		m->bytes += d->wire;
+		m->latency_sum += latency;
+		m->latency_most = latency > m->latency_most ? latency : m->latency_most;
+		after->packets += k >= end && k < n;
+		after->latency_sum += k >= end && k < n ? latency : 0;
+	}
+	/* packets that were on their last cable before do not count */
+	all[0] = v->moments.v[0];
+	for (uint64_t k = 0; k < n; k++) {
+		all[k].lost = v->moments.v[k].lost;
+		cr_assert_eq(memcmp(&all[k], &v->moments.v[k], sizeof(*all)), 0, "%lu",
+			     k);
+		if (k < at / US)
+			level = fmax(level, mean_of(&all[k]));
+		else
+			peak = fmax(peak, mean_of(&all[k]));
+	}
+	if (v->last_table <= end * US)
+		level = fmax(level, mean_of(after));
+	for (uint64_t k = at / US; k < n; k++)
+		if (!(mean_of(&all[k]) <= 1.1 * level) && last < (k + 1) * US)
+			last = (k + 1) * US;
+	cr_expect_eq(v->latency_peak, peak);
+	cr_expect_eq(v->recovered,
+		     at && v->last_table != UINT64_MAX && last + US <= n * US
+			     ? last - at
+			     : UINT64_MAX);
 }
 
 /* Created = delivered + lost by cause + in flight, and the same for any threads, for
@@ -104,34 +139,25 @@ Test(sim_failure, conservation)
 		for (unsigned k = TEST_SHARE > 1 ? i % 3 : 0; k < 3;
 		     k += (TEST_SHARE > 1 ? 3 : 1)) {
 			FAB_AUTO(dying_fini) struct dying d;
-			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result one;
-			struct fab_sim_params p = params_of(1);
+			OWN(fab_sim_result) one;
+			struct fab_sim_params p = params_of(2 * US, 20 * US);
 
 			dying_init(&d, cases[i].spec, cases[i].engine, cases[i].dies);
 			d.failure.dodge = cases[i].dodge;
 			d.failure.detection = k * 3 * US;
 			d.failure.at = k == 1 ? 0 : 4 * US;
-			p.time = 20 * US;
-			p.kind = &fab_sim_switches[k == 2 ? 0 : 1]; /* oq, voq */
-			simulated_seed(&d.s, &p, 0.6, 3000, k + 1, &one);
-			check_balance(&one);
+			p.kind = &fab_sim_switches[k == 2 ? OQ : VOQ];
+			simulated_uniform(&d.s, &p, 0.6, 3000, k + 1, &one);
+			check_moments(&one, d.failure.at);
 			cr_assert(one.recovery.has_failed);
 			cr_assert_gt(one.recovery.lost_dead, 0);
-			cr_assert_not(one.is_stalled);
-			cr_assert_not(one.is_deadlocked);
+			cr_assert_not(one.is_stalled || one.is_deadlocked);
 			for (int t = 2 + (test_step(1) > 1 || k); t <= 3; t++) {
-				FAB_AUTO(fab_sim_result_fini)
-				struct fab_sim_result many;
+				OWN(fab_sim_result) many;
 
 				p.n_threads = t;
-				simulated_seed(&d.s, &p, 0.6, 3000, k + 1, &many);
-				cr_assert(same_deliveries(&one, &many));
-				cr_expect_eq(one.events, many.events, "%zu.%u: %d, %d", i,
-					     k, (int)one.events, (int)many.events);
-				cr_assert_eq(one.recovery.lost_live,
-					     many.recovery.lost_live);
-				cr_assert_eq(one.recovery.recovered,
-					     many.recovery.recovered);
+				simulated_uniform(&d.s, &p, 0.6, 3000, k + 1, &many);
+				simulated_same(&one, &many);
 			}
 		}
 }
@@ -140,66 +166,30 @@ Test(sim_failure, conservation)
 Test(sim_failure, never_noticed)
 {
 	FAB_AUTO(dying_fini) struct dying d;
-	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result first, r;
-	struct fab_sim_params p = params_of(1);
+	OWN(fab_sim_result) first, r;
+	struct fab_sim_params p = params_of(2 * US, 45 * US);
 
 	dying_init(&d, "kfat:dims=4x4,hosts=2", "vtftr", "1.2");
 	p.n_vls = 2;
 	d.failure.detection = UINT64_MAX;
-	for (unsigned k = 0; k < 2; k++) {
-		d.failure.trap = k * US;
-		d.failure.computation = k ? 0 : 5 * US;
-		simulated_uniform(&d.s, &p, 0.3, 2048, k ? &r : &first);
-	}
-	cr_assert(same_deliveries(&first, &r));
-	check_balance(&r);
+	d.failure.trap = 0;
+	d.failure.computation = 5 * US;
+	simulated_uniform(&d.s, &p, 0.3, 2048, 1, &first);
+	d.failure.trap = US;
+	d.failure.computation = 0;
+	simulated_uniform(&d.s, &p, 0.3, 2048, 1, &r);
+	cr_assert(simulated_alike(&first, &r));
 	cr_assert_eq(r.recovery.lost_down, 0);
 	cr_assert_eq(r.recovery.noticed, UINT64_MAX);
 	cr_assert_eq(r.recovery.last_table, UINT64_MAX);
 	cr_assert_eq(r.recovery.recovered, UINT64_MAX);
 }
 
-/* Messages of one flow, one each `each` ticks. */
-struct flow {
-	uint32_t from, to, n, sent, bytes;
-	uint64_t each, first;
-};
-
-static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
+/* One flow from the first leaf to another. */
+static struct source flow(uint64_t n, uint64_t each)
 {
-	struct flow *f = context;
-
-	(void)now;
-	if (e != f->from || f->sent == f->n)
-		return false;
-	*m = (struct fab_message){.time = f->first + f->sent++ * f->each,
-				  .target = f->to,
-				  .bytes = f->bytes};
-	return true;
-}
-
-static void run_flow(const struct dying *d, const struct fab_sim_params *p,
-		     struct flow *f, struct fab_sim_result *r)
-{
-	const struct fab_messages m = {.context = f, .least_payload = 1, .next = next};
-
-	f->sent = 0;
-	MUST(fab_sim_run(&d->s.problem, p, &m, r, ERR));
-	check_balance(r);
-}
-
-/* The switch on the way of a flow from leaf to leaf. */
-static uint32_t middle_of(const struct dying *d, const struct fab_routes *r,
-			  uint32_t from, uint32_t to)
-{
-	const struct fab_fabric *f = d->s.f;
-	const struct fab_flow_ends *ends = &d->s.ends;
-	FAB_AUTOFREE uint32_t *column =
-		fab_path_columns(r, ends->n, ends->sw, ends->port);
-	uint32_t sw = ends->sw[from];
-	uint32_t row = r->column_row ? r->column_row[column[to]] : column[to];
-
-	return f->arc_peer[f->arc_first[sw] + r->next[(size_t)row * f->n_switches + sw]];
+	return (struct source){
+		.size = 1024, .every = each, .most = n, .n_senders = 1, .shift = TO};
 }
 
 /*
@@ -209,163 +199,127 @@ static uint32_t middle_of(const struct dying *d, const struct fab_routes *r,
  */
 Test(sim_failure, closed_form)
 {
+	enum { N = 400, EACH = 250000 };
 	FAB_AUTO(dying_fini) struct dying d;
-	struct flow f = {.to = 12, .n = 400, .each = 250000, .bytes = 1024};
-	struct fab_sim_params p = params_of(1);
-	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
-	uint64_t at_leaf = CABLE + SWITCH, on_way = 0, unknown = 0, down = 0, credits;
-	uint64_t at, noticed, table;
+	struct fab_sim_params p = params_of(0, 0);
+	OWN(fab_sim_result) r, few, late;
+	uint64_t dead = 0, down = 0, at, noticed, table;
+	struct fab_path path;
 
 	simulated_init(&d.s, "fattree:radix=8,levels=2", "minhop");
+	path = fab_path_from(
+		d.s.routes, d.s.ends.sw[0],
+		fab_path_column(d.s.routes,
+				&(struct fab_endpoint){.port = d.s.ends.port[TO],
+						       .sw = d.s.ends.sw[TO]}));
+	cr_assert(fab_path_step(&path));
 	d.dead = fab_faults_new(d.s.f);
-	fab_faults_kill_switch(d.dead, middle_of(&d, d.s.routes, f.from, f.to));
+	fab_faults_kill_switch(d.dead, path.at);
 	route_after(&d, "minhop");
 	d.failure.block = 0;
-	p.warmup = 0;
-	p.time = 0;
 	at = d.failure.at;
 	noticed = at + d.failure.detection;
 	table = noticed + d.failure.trap + d.failure.computation;
-	credits = p.buffer / 64 / ((1024 + p.header + 63) / 64);
-	for (uint32_t i = 0; i < f.n; i++) {
-		uint64_t leaves = i * f.each + at_leaf; /* its head, the leaf switch */
+	for (uint64_t i = 0; i < N; i++) {
+		uint64_t leaves = i * EACH + CABLE + SWITCH; /* its head, the leaf */
 
-		if (leaves + 2 * (CABLE + SWITCH) <= at || leaves >= table)
-			continue;
-		if (leaves < at)
-			on_way++;
-		else if (leaves < noticed)
-			unknown++;
-		else
-			down++;
+		/* the head has left the root switch when it is on the cable behind it */
+		dead += leaves + 2 * (CABLE + SWITCH) > at && leaves < noticed;
+		down += leaves >= noticed && leaves < table;
 	}
-	/* the head has left the root switch when it is on the cable behind it */
-	run_flow(&d, &p, &f, &r);
-	cr_assert_lt(unknown, credits);
-	cr_assert_eq(r.recovery.lost_dead, on_way + unknown, "%lu of %lu",
-		     r.recovery.lost_dead, on_way + unknown);
+	MUST(simulated_send(&d.s, &p, flow(N, EACH), &r));
+	cr_assert_lt((noticed - at) / EACH, p.buffer / 64 / 17, "there is credit");
+	cr_assert_eq(r.recovery.lost_dead, dead, "%lu of %lu", r.recovery.lost_dead,
+		     dead);
 	cr_assert_eq(r.recovery.lost_down, down);
-	cr_assert_eq(r.recovery.lost_live, on_way + unknown + down);
-	cr_assert_eq(r.delivered, f.n - on_way - unknown - down);
+	cr_assert_eq(r.recovery.lost_live, dead + down);
+	cr_assert_eq(r.delivered, N - dead - down);
 	cr_assert_eq(r.recovery.last_table, table);
-	fab_sim_result_fini(&r);
 	/* without credits no more is sent to it than its buffer holds */
 	p.buffer = 4096;
-	f.each = 90000;
 	d.failure.detection = 8 * US;
-	run_flow(&d, &p, &f, &r);
-	cr_assert_leq(r.recovery.lost_dead, 3 + 3 + 4096 / 64 / 17);
-	fab_sim_result_fini(&r);
+	MUST(simulated_send(&d.s, &p, flow(N, 90000), &few));
+	cr_assert_leq(few.recovery.lost_dead, 3 + 3 + 4096 / 64 / 17);
 	/* where all waits until the neighbours know, it is no stall */
 	d.failure.detection = 300 * US;
-	run_flow(&d, &p, &f, &r);
-	cr_assert_not(r.is_stalled);
-	cr_assert_gt(r.delivered, f.n / 2);
+	MUST(simulated_send(&d.s, &p, flow(N, 90000), &late));
+	cr_assert_not(late.is_stalled);
+	cr_assert_gt(late.delivered, N / 2);
 }
 
-/* Switches with an entry that differs. */
+/* Live switches with an entry that differs. */
 static uint64_t changed(const struct dying *d)
 {
 	const struct fab_flow_ends *ends = &d->s.ends;
-	const struct fab_routes *r[2] = {d->s.routes, d->after};
-	uint32_t *column[2], n = d->s.f->n_switches;
+	OWN_HEAP uint32_t *before =
+		fab_path_columns(d->s.routes, ends->n, ends->sw, ends->port);
+	OWN_HEAP uint32_t *after =
+		fab_path_columns(d->after, ends->n, ends->sw, ends->port);
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < 2; i++)
-		column[i] = fab_path_columns(r[i], ends->n, ends->sw, ends->port);
-	for (uint32_t sw = 0; sw < n; sw++) {
+	for (uint32_t sw = 0; sw < d->s.f->n_switches; sw++) {
 		bool differs = false;
 
 		for (uint32_t e = 0; e < ends->n; e++)
-			differs |= fab_routes_next(r[0], column[0][e])[sw] !=
-				   fab_routes_next(r[1], column[1][e])[sw];
-		sum += differs;
+			differs |= fab_routes_next(d->s.routes, before[e])[sw] !=
+				   fab_routes_next(d->after, after[e])[sw];
+		sum += differs && !d->dead->switch_is_dead[sw];
 	}
-	FAB_FREE_ALL(column[0], column[1]);
 	return sum;
 }
 
-/* A cable that carries nothing dies: every packet at the same time. */
-Test(sim_failure, unused_cable)
-{
-	FAB_AUTO(dying_fini) struct dying d;
-	struct flow f = {.to = 12, .n = 200, .each = 200000, .bytes = 1024};
-	struct fab_sim_params p = params_of(1);
-	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result before, r;
-	uint32_t used, sw;
-
-	simulated_init(&d.s, "fattree:radix=8,levels=2", "d-mod-k");
-	d.dead = fab_faults_new(d.s.f);
-	used = middle_of(&d, d.s.routes, f.from, f.to);
-	for (sw = 0; sw == used || sw == d.s.ends.sw[f.from] || sw == d.s.ends.sw[f.to];
-	     sw++)
-		;
-	fab_faults_kill_cable(d.dead, d.s.f->arc_cable[d.s.f->arc_first[sw]]);
-	p.warmup = 0;
-	p.time = 0;
-	run_flow(&d, &p, &f, &before);
-	route_after(&d, "d-mod-k");
-	run_flow(&d, &p, &f, &r);
-	cr_assert(same_deliveries(&before, &r));
-	cr_assert(r.recovery.has_failed);
-	cr_assert_eq(r.recovery.lost_live, 0);
-	cr_assert_eq(r.recovery.recovered, 0);
-	cr_assert_eq(r.recovery.switches, changed(&d));
-	cr_assert_gt(r.recovery.switches, 0);
-	cr_assert_lt(r.recovery.switches, d.s.f->n_switches);
-}
-
-/* A root switch that dies at time 0, with everything at once: the damaged fabric. */
+/* A root switch that dies at time 0, with everything at once: the damaged fabric, and new
+ * tables where they differ. */
 Test(sim_failure, at_once)
 {
 	static const char *const engines[] = {"minhop", "d-mod-k", "updn"};
 
 	for (size_t i = 0; i < FAB_COUNT(engines); i += (TEST_SHARE > 1 ? 2 : 1)) {
 		FAB_AUTO(dying_fini) struct dying d;
-		struct fab_sim_params p = params_of(1);
-		FAB_AUTO(fab_sim_result_fini) struct fab_sim_result damaged, r;
+		OWN(simulated) s;
+		struct fab_sim_params p = params_of(0, 45 * US);
+		OWN(fab_sim_result) damaged, r;
 
-		p.warmup = 0;
 		dying_init(&d, "fattree:radix=8,levels=3", engines[i], "l3-2");
 		d.failure.at = d.failure.detection = d.failure.trap =
 			d.failure.computation = d.failure.block = 0;
-		simulated_uniform(&d.s, &p, 0.5, 2048, &r);
+		simulated_uniform(&d.s, &p, 0.5, 2048, 1, &r);
 		cr_assert_eq(r.recovery.lost_live, 0);
-		fab_routes_free(d.after);
-		d.s.faults = d.dead;
-		simulated_route(&d.s, engines[i]);
-		simulated_uniform(&d.s, &p, 0.5, 2048, &damaged);
-		cr_assert(same_deliveries(&damaged, &r), "%s", engines[i]);
+		cr_assert_eq(r.recovery.switches, changed(&d));
+		simulated_init(&s, "fattree:radix=8,levels=3", engines[i]);
+		simulated_fail(&s, "l3-2", engines[i]);
+		simulated_uniform(&s, &p, 0.5, 2048, 1, &damaged);
+		cr_assert(simulated_alike(&damaged, &r), "%s", engines[i]);
 		cr_assert_gt(r.deliveries.n, 10000);
-		d.after = NULL;
-		d.dead = NULL;
 	}
 }
 
 /*
  * With dodging no pair of sound leaves loses a packet after the neighbours know, for each
  * leaf that dies; without, some do. The lists and the search as fabric-faults counts
- * them.
+ * them. Four phases are enough by both for two dead leaf switches that the tables do not
+ * know.
  */
 Test(sim_failure, dodging)
 {
 	/* other rows and columns each time */
 	const uint32_t step = getenv("FAB_TEST_FULL") ? 1 : 3 + TEST_SHARE / 4;
 
-	for (uint32_t leaf = 0; leaf < 16; leaf += step)
-		for (unsigned dodge = 0; dodge < 3; dodge++) {
+	for (uint32_t i = 0; i < 32; i += step)
+		for (unsigned dodge = i / 16; dodge < 3; dodge++) {
 			FAB_AUTO(dying_fini) struct dying d;
-			struct fab_sim_params p = params_of(1);
-			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
+			struct fab_sim_params p = params_of(2 * US, 45 * US);
+			OWN(fab_sim_result) r;
+			uint32_t leaf = i < 16 ? i : (i - 12) % 16;
+			OWN_HEAP char *dead = fab_format("%u.%u%s", leaf / 4, leaf % 4,
+							 i < 16 ? "" : ",1.1");
 			uint64_t lost = 0;
-			char dead[8];
 
-			snprintf(dead, sizeof(dead), "%u.%u", leaf / 4, leaf % 4);
 			dying_init(&d, "kfat:dims=4x4,hosts=4,planes=2", "vtftr", dead);
 			d.failure.dodge = (enum fab_sim_dodge)dodge;
 			d.failure.computation = 20 * US;
-			simulated_uniform(&d.s, &p, 0.4, 2048, &r);
-			check_balance(&r);
+			simulated_uniform(&d.s, &p, 0.4, 2048, 1, &r);
+			check_moments(&r, d.failure.at);
 			/* what was on the cable has arrived: until the first table
 			 * changes, and after the last one */
 			for (uint64_t k = 0; k < r.recovery.moments.n; k++)
@@ -375,38 +329,10 @@ Test(sim_failure, dodging)
 			cr_assert_gt(r.recovery.first_table, 33 * US);
 			cr_assert_lt(r.recovery.first_table, 34 * US);
 			cr_assert_lt(r.recovery.last_table, 45 * US);
-			cr_assert_eq(!dodge, lost > 0);
+			cr_assert_eq(!dodge, lost > 0, "%s, %u: %lu", dead, dodge, lost);
 			cr_assert_eq(dodge > 0, r.recovery.dodged > 0);
-			cr_assert_not(r.is_deadlocked);
-			cr_assert_not(r.is_cut);
+			cr_assert_not(r.is_deadlocked || r.is_cut);
 		}
-}
-
-/* Two dead leaf switches that the tables do not know: four phases are enough by lists and
- * search. */
-Test(sim_failure, two_leaves)
-{
-	for (unsigned dodge = 1; dodge < 3; dodge++) {
-		uint64_t lost = 0;
-
-		for (uint32_t other = 6; other < 16; other += 3) {
-			FAB_AUTO(dying_fini) struct dying d;
-			struct fab_sim_params p = params_of(1);
-			FAB_AUTO(fab_sim_result_fini) struct fab_sim_result r;
-			char dead[16];
-
-			snprintf(dead, sizeof(dead), "1.1,%u.%u", other / 4, other % 4);
-			dying_init(&d, "kfat:dims=4x4,hosts=2,planes=2", "vtftr", dead);
-			d.failure.dodge = (enum fab_sim_dodge)dodge;
-			d.failure.computation = 20 * US;
-			simulated_uniform(&d.s, &p, 0.2, 2048, &r);
-			check_balance(&r);
-			cr_assert_gt(r.recovery.dodged, 0);
-			for (uint64_t k = 13; k < 33; k++)
-				lost += r.recovery.moments.v[k].lost;
-		}
-		cr_assert_eq(lost, 0, "%u: %lu", dodge, lost);
-	}
 }
 
 /* Old and new tables mixed: equal tables have a cycle where fab_analyse() finds one. */

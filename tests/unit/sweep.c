@@ -8,8 +8,7 @@ static const int threads[] = {1, 2, 3, 8};
 
 /* What a sweep leaves behind. */
 struct trace {
-	uint64_t items[5000], values[5000];
-	size_t n;
+	uint64_t items[5000], values[5000], n;
 	uint64_t n_opened, n_closed, n_dropped, last_done, total;
 	uint64_t fail_from, stop_at; /* 0: never */
 };
@@ -77,59 +76,62 @@ static int progress(void *context, uint64_t done, uint64_t total)
 	return t->stop_at && done >= t->stop_at;
 }
 
-static struct fab_sweep sweep_of(struct trace *t, uint64_t n, int n_threads)
+/* Runs a sweep, which fails with an error (0: not), after items that it took: those of
+ * its shard in order, each with its value. Returns their number. */
+static uint64_t run(struct fab_sweep how, uint64_t fail_from, uint64_t stop_at, int error,
+		    const char *said)
 {
-	return (struct fab_sweep){.what = "set",
-				  .n_items = n,
-				  .n_threads = n_threads,
-				  .result_bytes = sizeof(uint64_t *),
-				  .context = t,
-				  .open = open_memory,
-				  .close = close_memory,
-				  .work = work,
-				  .take = take,
-				  .drop = drop,
-				  .progress = progress,
-				  .progress_context = t};
-}
+	OWN_HEAP struct trace *t = FAB_NEW0(1, struct trace);
+	uint64_t each = how.shard.count ? how.shard.count : 1;
 
-static struct trace *new_trace(void)
-{
-	return FAB_NEW0(1, struct trace);
+	t->fail_from = fail_from;
+	t->stop_at = stop_at;
+	how.what = "set";
+	how.result_bytes = sizeof(uint64_t *);
+	how.context = how.progress_context = t;
+	how.open = open_memory;
+	how.close = close_memory;
+	how.work = work;
+	how.take = take;
+	how.drop = drop;
+	how.progress = progress;
+	if (error) {
+		FAILS_AS(fab_sweep_run(&how, ERR), error, said);
+	} else {
+		MUST(fab_sweep_run(&how, ERR));
+		cr_assert_eq(t->n, fab_shard_items(&how.shard, how.n_items));
+		cr_assert_eq(t->last_done, t->n);
+		cr_assert_eq(t->total, t->n);
+		cr_assert_eq(t->n_dropped, 0);
+	}
+	cr_assert_eq(t->n_opened, t->n_closed);
+	cr_assert_leq(t->n_opened, (uint64_t)how.n_threads, "memory is reused");
+	for (uint64_t i = 0; i < t->n; i++) {
+		uint64_t item = i * each + (each > 1 ? how.shard.number - 1 : 0);
+
+		cr_assert_eq(t->items[i], item, "%d threads", how.n_threads);
+		cr_assert_eq(t->values[i], fab_stream_at(3, item, 0));
+		cr_assert_eq(item, fab_shard_item(&how.shard, i));
+	}
+	return t->n;
 }
 
 Test(sweep, order)
 {
 	for (size_t k = 0; k < FAB_COUNT(threads); k++)
-		for (uint32_t grain = 0; grain < 20; grain += 7) {
-			FAB_AUTOFREE struct trace *t = new_trace();
-			struct fab_sweep s = sweep_of(t, 3000, threads[k]);
-
-			s.grain = grain;
-			MUST(fab_sweep_run(&s, ERR));
-			cr_assert_eq(t->n, 3000);
-			for (uint64_t i = 0; i < 3000; i++) {
-				cr_assert_eq(t->items[i], i, "%d threads", threads[k]);
-				cr_assert_eq(t->values[i], fab_stream_at(3, i, 0));
-			}
-			cr_assert_eq(t->n_opened, t->n_closed);
-			cr_assert_leq(t->n_opened, (uint64_t)threads[k],
-				      "memory is reused");
-			cr_assert_eq(t->last_done, 3000);
-			cr_assert_eq(t->total, 3000);
-			cr_assert_eq(t->n_dropped, 0);
-		}
+		for (uint32_t grain = 0; grain < 20; grain += 7)
+			run((struct fab_sweep){.n_items = 3000,
+					       .n_threads = threads[k],
+					       .grain = grain},
+			    0, 0, 0, NULL);
 }
 
 Test(sweep, few_and_none)
 {
 	for (uint64_t n = 0; n < 4; n++) {
-		FAB_AUTOFREE struct trace *t = new_trace();
-		struct fab_sweep s = sweep_of(t, n, 8);
+		struct fab_sweep s = {.n_items = n, .n_threads = 8};
 
-		MUST(fab_sweep_run(&s, ERR));
-		cr_assert_eq(t->n, n);
-		cr_assert_eq(t->n_opened, t->n_closed);
+		run(s, 0, 0, 0, NULL);
 		cr_assert_eq(fab_sweep_inner_threads(&s), n ? 8 / (int)n : 8);
 	}
 }
@@ -137,28 +139,15 @@ Test(sweep, few_and_none)
 /* Every item in exactly one shard, with the same value as without shards. */
 Test(sweep, shards)
 {
-	const uint64_t n = 601;
-
 	for (uint64_t count = 1; count < 9; count++) {
-		uint8_t seen[601] = {0};
+		uint64_t n = 0;
 
-		for (uint64_t number = 1; number <= count; number++) {
-			FAB_AUTOFREE struct trace *t = new_trace();
-			struct fab_sweep s = sweep_of(t, n, threads[number % 4]);
-
-			s.shard = (struct fab_shard){number, count};
-			MUST(fab_sweep_run(&s, ERR));
-			cr_assert_eq(t->n, fab_shard_items(&s.shard, n));
-			for (size_t i = 0; i < t->n; i++) {
-				cr_assert_eq(t->items[i] % count, number - 1);
-				cr_assert_eq(t->items[i], fab_shard_item(&s.shard, i));
-				cr_assert_eq(t->values[i],
-					     fab_stream_at(3, t->items[i], 0));
-				seen[t->items[i]]++;
-			}
-		}
-		for (uint64_t i = 0; i < n; i++)
-			cr_assert_eq(seen[i], 1, "item %lu of %lu shards", i, count);
+		for (uint64_t number = 1; number <= count; number++)
+			n += run((struct fab_sweep){.n_items = 601,
+						    .n_threads = threads[number % 4],
+						    .shard = {number, count}},
+				 0, 0, 0, NULL);
+		cr_assert_eq(n, 601, "%lu shards", count);
 	}
 }
 
@@ -166,37 +155,22 @@ Test(sweep, shards)
  * taken in order, nothing is lost. */
 Test(sweep, failure)
 {
-	for (size_t k = 0; k < 2 * FAB_COUNT(threads); k++) {
-		FAB_AUTOFREE struct trace *t = new_trace();
-		struct fab_sweep s = sweep_of(t, 4000, threads[k / 2]);
-
-		s.grain = k % 2 ? 8 : 1;
-		t->fail_from = 1234;
-		FAILS_AS(fab_sweep_run(&s, ERR), -EDOM, "set 1235 of 4000: cannot do it");
-		cr_assert_eq(t->n, 1234, "%zu", t->n);
-		for (uint64_t i = 0; i < t->n; i++)
-			cr_assert_eq(t->items[i], i);
-		cr_assert_eq(t->n_opened, t->n_closed);
-	}
-}
-
-Test(sweep, failure_in_a_shard)
-{
-	FAB_AUTOFREE struct trace *t = new_trace();
-	struct fab_sweep s = sweep_of(t, 100, 2);
-
-	s.shard = (struct fab_shard){3, 10};
-	t->fail_from = 33; /* of 2 12 22 32 42 */
-	FAILS_AS(fab_sweep_run(&s, ERR), -EDOM, "set 43 of 100: cannot do it");
-	cr_assert_eq(t->n, 4);
+	for (size_t k = 0; k < 2 * FAB_COUNT(threads); k++)
+		cr_assert_eq(run((struct fab_sweep){.n_items = 4000,
+						    .n_threads = threads[k / 2],
+						    .grain = k % 2 ? 8 : 1},
+				 1234, 0, -EDOM, "set 1235 of 4000: cannot do it"),
+			     1234);
+	/* of 2 12 22 32 42 */
+	cr_assert_eq(
+		run((struct fab_sweep){.n_items = 100, .n_threads = 2, .shard = {3, 10}},
+		    33, 0, -EDOM, "set 43 of 100: cannot do it"),
+		4);
 }
 
 Test(sweep, stop)
 {
-	FAB_AUTOFREE struct trace *t = new_trace();
-	struct fab_sweep s = sweep_of(t, 4000, 2);
-
-	t->stop_at = 100;
-	FAILS_AS(fab_sweep_run(&s, ERR), -ECANCELED, "stopped");
-	cr_assert_lt(t->n, 400);
+	cr_assert_lt(run((struct fab_sweep){.n_items = 4000, .n_threads = 2}, 0, 100,
+			 -ECANCELED, "stopped"),
+		     400);
 }

@@ -8,20 +8,11 @@
 #include "base/mem.h"
 #include "sim/sim.h"
 
-/* A packet that started on a cable. */
-struct naive_start {
-	uint64_t time, birth;
-	uint32_t source, port; /* endpoint; port of the fabric that sends */
-	uint32_t size, target, packet;
-	uint8_t vl, hop;
-	bool to_group;
-};
-
 struct naive_result {
-	FAB_VEC(struct naive_start) starts;
+	FAB_VEC(struct fab_sim_step) starts; /* copies have the number of their packet */
 	FAB_VEC(struct fab_sim_delivery) deliveries;
-	uint64_t lost, dropped, completed;
-	uint64_t idle; /* ticks of outputs for which a packet with credit waited */
+	uint64_t lost, dropped;
+	uint64_t idle; /* ticks of packets that could have started and did not */
 };
 
 /* All ticks before `end`. */

@@ -92,21 +92,18 @@ uint32_t plan_host(struct plan *plan, uint32_t sw, const char *format, ...)
 struct plan plan_tree(uint32_t leaves, uint32_t spines, uint32_t hosts)
 {
 	struct plan plan = {0};
-	char name[64];
 
 	plan_switches(&plan, leaves, "leaf", (uint16_t)(hosts + spines));
 	plan_switches(&plan, spines, "spine", (uint16_t)leaves);
-	for (uint32_t i = 0; i < spines; i++) {
+	for (uint32_t i = 0; i < spines; i++)
 		for (uint32_t l = 0; l < leaves; l++)
 			plan_cable(&plan, l, (uint16_t)(hosts + i + 1), leaves + i,
 				   (uint16_t)(l + 1));
-	}
 	for (uint32_t i = 0; i < leaves * hosts; i++) {
-		uint32_t adapter;
+		OWN_HEAP char *name = fab_format("node%03u HCA-1", i + 1);
 
-		snprintf(name, sizeof(name), "node%03u HCA-1", i + 1);
-		adapter = plan_adapter(&plan, name);
-		plan_cable(&plan, i / hosts, (uint16_t)(i % hosts + 1), adapter, 1);
+		plan_cable(&plan, i / hosts, (uint16_t)(i % hosts + 1),
+			   plan_adapter(&plan, name), 1);
 	}
 	return plan;
 }
@@ -177,14 +174,12 @@ static uint32_t build_node(struct fab_builder *b, const struct plan_node *n)
 static void build_end(struct fab_builder *b, const uint32_t *id, struct plan_end from,
 		      struct plan_end to)
 {
-	struct fab_end end = {.node = id[from.node],
-			      .peer = id[to.node],
-			      .port = from.port,
-			      .peer_port = to.port,
-			      .width = from.width,
-			      .speed = from.speed};
-
-	fab_builder_add_end(b, &end);
+	fab_builder_add_end(b, &(struct fab_end){.node = id[from.node],
+						 .peer = id[to.node],
+						 .port = from.port,
+						 .peer_port = to.port,
+						 .width = from.width,
+						 .speed = from.speed});
 }
 
 struct fab_fabric *plan_build(const struct plan *plan, uint64_t seed)

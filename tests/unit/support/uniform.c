@@ -9,47 +9,26 @@
 /* Times to come are cut off there: nobody simulates so long. */
 static const double TIME_MAX = 0x1p50;
 
-/* The next birth: a whole number of slots later, or any time. */
-static double next_birth(struct fab_uniform_end *end, uint64_t slot)
-{
-	double gap;
-
-	if (!slot)
-		return end->at + fab_stream_exponential(&end->stream, end->interval);
-	gap = log(1 - fab_stream_unit(&end->stream)) * end->per_log;
-	return end->at + (1 + floor(gap)) * (double)slot;
-}
-
-/* The next messages, the first of them last. */
-static void draw(struct fab_uniform *u, uint32_t e)
-{
-	struct fab_uniform_end *end = &u->end[e];
-
-	for (end->n_ahead = FAB_UNIFORM_AHEAD; end->n_ahead; end->n_ahead--) {
-		uint32_t to;
-
-		end->at = fmin(next_birth(end, u->slot), TIME_MAX);
-		to = (uint32_t)fab_stream_below(&end->stream, u->n_ends - 1);
-		end->time[end->n_ahead - 1] = (uint64_t)end->at;
-		end->target[end->n_ahead - 1] = to + (to >= e);
-	}
-	end->n_ahead = FAB_UNIFORM_AHEAD;
-}
-
+/* The next birth is a whole number of slots later, or at any time. */
 static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *out)
 {
 	struct fab_uniform *u = context;
 	struct fab_uniform_end *end = &u->end[e];
+	uint32_t to;
 
 	(void)now;
 	if (u->n_ends < 2)
 		return false;
-	if (!end->n_ahead)
-		draw(u, e);
-	end->n_ahead--;
-	*out = (struct fab_message){.time = end->time[end->n_ahead],
-				    .target = end->target[end->n_ahead],
-				    .bytes = u->bytes};
+	if (u->slot)
+		end->at += (1 + floor(log(1 - fab_stream_unit(&end->stream)) *
+				      end->per_log)) *
+			   (double)u->slot;
+	else
+		end->at += fab_stream_exponential(&end->stream, end->interval);
+	end->at = fmin(end->at, TIME_MAX);
+	to = (uint32_t)fab_stream_below(&end->stream, u->n_ends - 1);
+	*out = (struct fab_message){
+		.time = (uint64_t)end->at, .target = to + (to >= e), .bytes = u->bytes};
 	return true;
 }
 
@@ -77,5 +56,4 @@ void fab_uniform_init(struct fab_uniform *u, uint32_t n_ends, const uint64_t *wi
 void fab_uniform_fini(struct fab_uniform *u)
 {
 	free(u->end);
-	*u = (struct fab_uniform){0};
 }

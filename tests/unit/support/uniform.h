@@ -5,17 +5,12 @@
 #include "event/stream.h"
 #include "traffic/messages.h"
 
-enum { FAB_UNIFORM_AHEAD = 4 };
-
 /* State of an endpoint. */
 struct fab_uniform_end {
 	struct fab_stream stream;
 	double at;	 /* time of the last birth */
 	double interval; /* ticks from birth to birth, on the mean */
 	double per_log;	 /* Bernoulli: 1 / log(1 - probability); 0: each slot */
-	/* several are drawn at a time, of which n_ahead are left: faster */
-	uint32_t n_ahead, target[FAB_UNIFORM_AHEAD];
-	uint64_t time[FAB_UNIFORM_AHEAD];
 };
 
 /* Each endpoint sends messages of one size to others by chance, never to itself. */
