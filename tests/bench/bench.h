@@ -67,6 +67,17 @@ static inline double bench_cpu(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Seconds that a statement takes, by the clock or of all threads. */
+#define SECONDS_BY(now, statement)                                                       \
+	__extension__({                                                                  \
+		double start_ = now();                                                   \
+                                                                                         \
+		statement;                                                               \
+		now() - start_;                                                          \
+	})
+#define SECONDS(statement) SECONDS_BY(fab_now, statement)
+#define CPU_SECONDS(statement) SECONDS_BY(bench_cpu, statement)
+
 /* Peak memory of this process so far. */
 static inline double bench_peak_mib(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Seconds for a machine of a million nodes and 5000 servers (every mapping, equal shares,
- * max-min transfers of nodes that start together and one after the other), for a sweep of
- * 100 batches of the paper's machine, and peak memory.
+ * max-min transfers of nodes that start together and one after the other), and peak
+ * memory.
  */
 #include "bench.h"
 
@@ -36,32 +36,6 @@ static void measure(const struct fab_machine *m, const struct fab_batch *batch,
 	printf("%-10s %10.3f %10.3f %10.3f %8llu %10.2f %10.2f %8.0f %8.0f\n", e->form,
 	       map, share_time, transfer_time, (unsigned long long)transfer.n_events,
 	       400 / share.bandwidth_mbps, transfer.last_s, least, bench_peak_mib());
-}
-
-static void sweep(void)
-{
-	FAB_AUTO(fab_machine_free_at) struct fab_machine *m = NULL;
-	double start = fab_now();
-
-	MUST(fab_machine_parse, "preset:taihulight", &m);
-	for (uint32_t k = 1; k <= 100; k++) {
-		FAB_AUTOFREE uint32_t *of = FAB_NEW(m->n_nodes, uint32_t);
-		struct fab_share share;
-		FAB_AUTO(fab_batch_fini) struct fab_batch batch = {0};
-		char text[40];
-
-		snprintf(text, sizeof(text), "first:%u", m->n_nodes / 100 * k);
-		MUST(fab_batch_parse, m, text, &batch);
-		for (size_t i = 0; i < 2; i++) {
-			const struct fab_mapping_problem problem = {.m = m,
-								    .batch = &batch};
-
-			MUST(fab_mapping_engines[i].map, &problem, of);
-			MUST(fab_share_of, m, &batch, of, &share);
-		}
-	}
-	printf("100 batches of the paper's machine, scda and bcda: %.3f s\n",
-	       fab_now() - start);
 }
 
 /* Nodes that start one after the other: two events a node. */
@@ -105,7 +79,6 @@ int main(void)
 	       fab_now() - start);
 	printf("%-10s %10s %10s %10s %8s %10s %10s %8s %8s\n", "mapping", "map_s",
 	       "share_s", "max_min_s", "events", "equal_s", "last_s", "map_MiB", "MiB");
-	sweep();
 	stagger("preset:taihulight", 1e-3);
 	stagger("node=1000000@1G/server=160@10G", 1e-5);
 	for (size_t i = 0; i < fab_mapping_n_engines; i++)

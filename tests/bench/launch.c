@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Seconds for fences of 16 384 nodes with contention, for a table of five algorithms, 15
- * sizes and three fabrics, for the sizes at which dissemination and the ring cross, for
- * every placement of five failures among 64 nodes, and for
+ * sizes and three fabrics, for every placement of five failures among 64 nodes, and for
  * direct exchange of a large job. Processor time; the table in wall-clock time, too.
  */
 #include "bench.h"
@@ -17,20 +16,19 @@
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 struct site {
+	const char *spec, *engine;
 	struct fab_fabric *f;
 	struct fab_routes *r;
 	struct fab_launch_nodes nodes;
 };
 
-static void open_site(struct site *s, const char *spec, const char *engine,
-		      const char *order)
+static void open_site(struct site *s, const char *order)
 {
 	struct fab_unicast_problem p = {.max_vls = 2};
 	struct fab_launch_choice choice = {0};
 
-	s->f = bench_fabric(spec);
-	p.f = s->f;
-	s->r = bench_route(&p, engine);
+	p.f = s->f = bench_fabric(s->spec);
+	s->r = bench_route(&p, s->engine);
 	MUST(fab_node_order_parse, order, 1, &choice.order);
 	MUST(fab_launch_nodes_make, &memory, s->f, NULL, &choice, &s->nodes);
 }
@@ -53,41 +51,38 @@ static void prepare(struct fab_fence_setup *setup, const struct site *s, const c
 	MUST(fab_fence_setup_init, setup, chosen, &job, &s->nodes, s->r);
 }
 
-static void one(const struct site *s, const char *spec, const char *name, uint64_t bytes)
+static struct fab_fence_time time_of(struct fab_fence_setup *setup, uint64_t bytes)
 {
-	struct fab_fence_sim_options options = {0};
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup;
+	const struct fab_fence_sim_options options = {0};
 	struct fab_fence_time t;
-	double start = bench_cpu(), prepared;
 
-	prepare(&setup, s, name);
-	prepared = bench_cpu();
-	MUST(fab_fence_setup_time, &setup, bytes, &options, &t);
-	printf("%-34s %-6s %6u nodes: paths and loads %.3f s, simulation %.3f s, %.0f "
-	       "us%s\n",
-	       spec, name, s->nodes.n, prepared - start, bench_cpu() - prepared,
-	       t.simulated_us, t.sim.by_symmetry ? " by symmetry" : "");
+	MUST(fab_fence_setup_time, setup, bytes, &options, &t);
+	return t;
 }
 
 static void large(void)
 {
-	static const struct {
-		const char *spec, *engine;
-	} sites[] = {{"gen:torus:dims=16x16x16,hosts=4", "dor-up"},
-		     {"gen:torus:dims=128x128", "dor-up"},
-		     {"gen:torus:dims=16x16x64", "dor"},
-		     {"gen:pgft:h=3,m=32/16/32,w=1/16/16", "d-mod-k"}};
+	struct site sites[] = {{"gen:torus:dims=16x16x16,hosts=4", "dor-up"},
+			       {"gen:torus:dims=128x128", "dor-up"},
+			       {"gen:torus:dims=16x16x64", "dor"},
+			       {"gen:pgft:h=3,m=32/16/32,w=1/16/16", "d-mod-k"}};
 
-	for (size_t i = 0; i < FAB_COUNT(sites); i++) {
-		double start = bench_cpu();
-		struct site s;
+	for (struct site *s = sites; s < sites + FAB_COUNT(sites); s++) {
+		printf("%-34s fabric, tables by %s and nodes %.3f s\n", s->spec,
+		       s->engine, CPU_SECONDS(open_site(s, "fabric")));
+		for (int i = 0; i < 2; i++) {
+			const char *name = i ? "ring" : "bruck";
+			FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup;
+			struct fab_fence_time t;
+			double prepared = CPU_SECONDS(prepare(&setup, s, name));
+			double simulated = CPU_SECONDS(t = time_of(&setup, 4096));
 
-		open_site(&s, sites[i].spec, sites[i].engine, "fabric");
-		printf("%-34s fabric, tables by %s and nodes %.3f s\n", sites[i].spec,
-		       sites[i].engine, bench_cpu() - start);
-		one(&s, sites[i].spec, "bruck", 4096);
-		one(&s, sites[i].spec, "ring", 4096);
-		close_site(&s);
+			printf("%-34s %-6s %6u nodes: paths and loads %.3f s, simulation "
+			       "%.3f s, %.0f us%s\n",
+			       s->spec, name, s->nodes.n, prepared, simulated,
+			       t.simulated_us, t.sim.by_symmetry ? " by symmetry" : "");
+		}
+		close_site(s);
 	}
 }
 
@@ -95,84 +90,46 @@ static void large(void)
 static void table(void)
 {
 	static const char *const names[] = {"ring", "tree:16", "bruck", "recdbl", "leaf"};
-	static const struct {
-		const char *spec, *engine;
-	} sites[] = {{"gen:torus:dims=8x8x16", "dor-up"},
-		     {"gen:fattree:radix=16,levels=3", "d-mod-k"},
-		     {"gen:pgft:h=3,m=16/8/8,w=1/4/8,p=1/1/1", "minhop"}};
+	struct site sites[] = {{"gen:torus:dims=8x8x16", "dor-up"},
+			       {"gen:fattree:radix=16,levels=3", "d-mod-k"},
+			       {"gen:pgft:h=3,m=16/8/8,w=1/4/8,p=1/1/1", "minhop"}};
 	double start = bench_cpu(), wall = fab_now();
 	int n_fences = 0;
 
 	for (size_t i = 0; i < FAB_COUNT(sites); i++) {
-		struct site s;
-
-		open_site(&s, sites[i].spec, sites[i].engine, "fabric");
+		open_site(&sites[i], "fabric");
 #pragma omp parallel for schedule(dynamic) reduction(+ : n_fences)
 		for (int k = 0; k < (int)FAB_COUNT(names) * 15; k++) {
-			struct fab_fence_sim_options options = {0};
 			FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup setup = {0};
-			struct fab_fence_time t;
 
-			prepare(&setup, &s, names[k / 15]);
-			MUST(fab_fence_setup_time, &setup, (uint64_t)1 << k % 15,
-			     &options, &t);
-			n_fences += !isnan(t.simulated_us);
+			prepare(&setup, &sites[i], names[k / 15]);
+			n_fences += !isnan(time_of(&setup, 1u << k % 15).simulated_us);
 		}
-		close_site(&s);
+		close_site(&sites[i]);
 	}
 	printf("5 algorithms, 15 sizes, 3 fabrics of 1024 nodes: %d fences, %.2f s of "
 	       "processors, %.2f s on %d threads\n",
 	       n_fences, bench_cpu() - start, fab_now() - wall, omp_get_max_threads());
 }
 
-/* Size from which the ring wins on 8x8x16, first axis fastest: by the line, simulated. */
-static void crossings(void)
-{
-	struct fab_fence_sim_options options = {0};
-	FAB_AUTO(fab_fence_setup_fini) struct fab_fence_setup bruck = {0}, ring = {0};
-	struct site s;
-	struct fab_fence_time a, b;
-	double start = bench_cpu();
-	uint64_t from = 0;
-
-	open_site(&s, "gen:torus:dims=8x8x16", "dor-up", "axes:1,2,0");
-	prepare(&bruck, &s, "bruck");
-	prepare(&ring, &s, "ring");
-	printf("8x8x16: the ring wins from %.0f B by the contended line",
-	       (ring.contended.fixed_us - bruck.contended.fixed_us) /
-		       (bruck.contended.byte_us - ring.contended.byte_us));
-	for (uint64_t bytes = 1; bytes <= 1 << 24; bytes *= 4) {
-		MUST(fab_fence_setup_time, &bruck, bytes, &options, &a);
-		MUST(fab_fence_setup_time, &ring, bytes, &options, &b);
-		if (b.simulated_us <= a.simulated_us && !from)
-			from = bytes;
-	}
-	printf(", of powers of 4 from %llu B by messages: %.2f s\n",
-	       (unsigned long long)from, bench_cpu() - start);
-	close_site(&s);
-}
-
 static void detectors(void)
 {
-	const struct fab_detector d = {
+	struct fab_detector d = {
 		.n = 64, .period_us = 1e6, .timeout_us = 1e7, .message_us = 3.5};
-	struct fab_detector big = d;
 	uint32_t failed[5];
 	struct fab_detector_worst w;
 	struct fab_detection x;
-	double start = bench_cpu();
+	double seconds = CPU_SECONDS(MUST(fab_detector_worst, &memory, &d, 5, &w));
 
-	MUST(fab_detector_worst, &memory, &d, 5, &w);
 	printf("5 failures of 64: %llu placements, %llu beyond the bound, worst %.1f of "
 	       "%.1f s: %.2f s\n",
 	       (unsigned long long)w.n_placements, (unsigned long long)w.n_beyond,
-	       w.worst.stable_us / 1e6, w.worst.bound_us / 1e6, bench_cpu() - start);
-	big.n = 1000000;
-	fab_detector_place(big.n, 5, false, failed);
-	start = bench_cpu();
-	MUST(fab_detector_run, &big, failed, 5, &x);
+	       w.worst.stable_us / 1e6, w.worst.bound_us / 1e6, seconds);
+	d.n = 1000000;
+	fab_detector_place(d.n, 5, false, failed);
+	seconds = CPU_SECONDS(MUST(fab_detector_run, &d, failed, 5, &x));
 	printf("5 failures of 1000000: known after %.3f s: %.2f s\n", x.stable_us / 1e6,
-	       bench_cpu() - start);
+	       seconds);
 }
 
 static void exchange(void)
@@ -195,6 +152,5 @@ int main(void)
 	table();
 	detectors();
 	exchange();
-	crossings();
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Multicast routing on the fabrics of the paper (Chen et al. 2022), one thread: time for
- * distances, roots and the trees of every algorithm, largest EFI, SSSP against FULB, and
- * the peak memory of a FULB run against the size of the distance matrix.
+ * distances, roots and the trees of every algorithm, largest EFI, SSSP against FULB.
+ * Memory: bench-mcast-scale.
  *
  *   bench-mcast [FABRIC PATTERN]
  */
@@ -14,25 +14,27 @@
 
 enum { REPEATS = 5, MAX_ENGINES = 16, DISTANCES = 0, ROOTS, TREES };
 
+#define FATTREE "gen:fattree:radix=40,levels=3"
+#define TORUS "gen:torus:dims=30x20x20,hosts=2"
+#define DRAGONFLY "gen:dragonfly:a=18,p=9,h=9"
+
 struct row {
-	const char *name, *fabric, *pattern;
+	const char *fabric, *pattern;
 };
 
 static const struct row rows[] = {
-	{"fat tree", "gen:fattree:radix=40,levels=3", "grid:160x100"},
-	{"fat tree", "gen:fattree:radix=40,levels=3", "grid:40x20x20"},
-	{"fat tree", "gen:fattree:radix=40,levels=3",
-	 "random:groups=5000,size=8-24,seed=1"},
-	{"torus", "gen:torus:dims=30x20x20,hosts=2", "grid:240x100"},
-	{"torus", "gen:torus:dims=30x20x20,hosts=2", "grid:20x30x40"},
-	{"torus", "gen:torus:dims=30x20x20,hosts=2",
-	 "random:groups=1500,size=8-24,seed=1"},
-	{"dragonfly", "gen:dragonfly:a=18,p=9,h=9", "grid:163x162"},
-	{"dragonfly", "gen:dragonfly:a=18,p=9,h=9", "grid:81x27x12"},
-	{"BlueLight", "gen:bluelight", "grid:34x16x64,ppn=4"},
-	{"TaihuLight", "gen:taihulight", "grid:160x16x16"},
-	{"TaihuLight", "gen:taihulight", "grid:202x202"},
-	{"TaihuLight", "gen:taihulight", "random:groups=5000,size=8-24,seed=1"},
+	{FATTREE, "grid:160x100"},
+	{FATTREE, "grid:40x20x20"},
+	{FATTREE, "random:groups=5000,size=8-24,seed=1"},
+	{TORUS, "grid:240x100"},
+	{TORUS, "grid:20x30x40"},
+	{TORUS, "random:groups=1500,size=8-24,seed=1"},
+	{DRAGONFLY, "grid:163x162"},
+	{DRAGONFLY, "grid:81x27x12"},
+	{"gen:bluelight", "grid:34x16x64,ppn=4"},
+	{"gen:taihulight", "grid:160x16x16"},
+	{"gen:taihulight", "grid:202x202"},
+	{"gen:taihulight", "random:groups=5000,size=8-24,seed=1"},
 };
 
 struct times {
@@ -62,18 +64,17 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 		     const struct fab_mcast_engine *const *engines, size_t n,
 		     struct times *t)
 {
-	struct fab_mcast_options options = {.n_threads = 1};
+	const struct fab_mcast_options options = {.n_threads = 1};
 	struct fab_mcast_problem problem = {.f = f, .groups = groups};
 	struct fab_mcast_result results[MAX_ENGINES];
 	FAB_AUTO(fab_shape_free_at) struct fab_shape *shape = NULL;
 	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 	struct fab_efi efi;
-	double start = fab_now();
 
-	MUST(fab_dist_new, f, 1, &dist);
+	t->of[DISTANCES] =
+		SECONDS(MUST(fab_dist_new, f, 1, &dist); shape = fab_shape_recognize(f));
 	problem.dist = dist;
-	problem.shape = shape = fab_shape_recognize(f);
-	t->of[DISTANCES] = fab_now() - start;
+	problem.shape = shape;
 	MUST(fab_mcast_route, &problem, engines, n, &options, results, &t->of[ROOTS]);
 	for (size_t i = 0; i < n; i++) {
 		t->of[TREES + i] = results[i].trees_seconds;
@@ -81,20 +82,6 @@ static void run_once(const struct fab_fabric *f, const struct fab_groups *groups
 		t->max_efi[i] = efi.max;
 		fab_mcast_result_fini(&results[i]);
 	}
-}
-
-/* How much memory a FULB run needs at its peak, making the fabric included. */
-static void print_memory(const void *of)
-{
-	const struct row *row = of;
-	const struct fab_mcast_engine *fulb = fab_mcast_engine_find("fulb", 4);
-	struct fab_fabric *f = bench_fabric(row->fabric);
-	double matrix = (double)f->n_switches * f->n_switches / 1048576;
-	struct times t;
-
-	run_once(f, bench_groups(f, row->pattern), &fulb, 1, &t);
-	printf("  peak memory %.1f MiB, distance matrix %.1f MiB, allowed %.1f MiB\n",
-	       bench_peak_mib(), matrix, 1.3 * matrix + 64);
 }
 
 static void run(const void *of)
@@ -111,8 +98,8 @@ static void run(const void *of)
 	memcpy(engines + 1, fab_mcast_engines, (n - 1) * sizeof(*engines));
 	for (int i = 0; i < REPEATS; i++)
 		run_once(f, groups, engines, n, &runs[i]);
-	printf("%s %s (%s): %u switches, %u groups\n", row->name, row->pattern,
-	       row->fabric, f->n_switches, groups->n);
+	printf("%s %s: %u switches, %u groups\n", row->fabric, row->pattern,
+	       f->n_switches, groups->n);
 	for (size_t e = 0; e < n; e++) {
 		double trees = median(runs, TREES + e);
 
@@ -133,12 +120,9 @@ static void run(const void *of)
 
 int main(int argc, char **argv)
 {
-	bool has_own = argc == 3;
-	struct row own = {"fabric", has_own ? argv[1] : "", has_own ? argv[2] : ""};
-
-	for (size_t i = 0; i < (has_own ? 1 : FAB_COUNT(rows)); i++) {
-		bench_apart(run, has_own ? &own : &rows[i]);
-		bench_apart(print_memory, has_own ? &own : &rows[i]);
-	}
+	if (argc == 3)
+		bench_apart(run, &(struct row){argv[1], argv[2]});
+	for (size_t i = 0; i < FAB_COUNT(rows) && argc != 3; i++)
+		bench_apart(run, &rows[i]);
 	return 0;
 }

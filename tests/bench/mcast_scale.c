@@ -13,8 +13,6 @@
 #include "mcast/bounds.h"
 #include "mcast/route.h"
 
-#include <inttypes.h>
-
 struct row {
 	const char *fabric;
 	uint32_t n_groups;
@@ -26,33 +24,33 @@ struct row {
 #define FATTREE "gen:fattree:radix=64,levels=3"
 
 static const struct row rows[] = {
-	{FATTREE, 10000, "fulb", 1, 0, 0},
-	{FATTREE, 30000, "fulb", 1, 0, 0},
+	{FATTREE, 10000, "fulb", 1},
+	{FATTREE, 30000, "fulb", 1},
 	{FATTREE, 100000, "fulb", 1, 0.5, 0},
-	{FATTREE, 300000, "fulb", 1, 0, 0},
-	{FATTREE, 1000000, "fulb", 1, 0, 0},
-	{FATTREE, 10000, "balanced", 1, 0, 0},
-	{FATTREE, 30000, "balanced", 1, 0, 0},
+	{FATTREE, 300000, "fulb", 1},
+	{FATTREE, 1000000, "fulb", 1},
+	{FATTREE, 10000, "balanced", 1},
+	{FATTREE, 30000, "balanced", 1},
 	{FATTREE, 100000, "balanced", 1, 2, 0},
-	{FATTREE, 100000, "balanced", 2, 0, 0},
-	{FATTREE, 300000, "balanced", 1, 0, 0},
+	{FATTREE, 100000, "balanced", 2},
+	{FATTREE, 300000, "balanced", 1},
 	{FATTREE, 1000000, "balanced", 1, 15, 1024},
-	{"gen:torus:dims=20x20x20,hosts=2", 8000, "fulb", 1, 0, 0},
-	{"gen:torus:dims=20x20x20,hosts=2", 8000, "balanced", 1, 0, 0},
-	{"gen:torus:dims=20x20x20,hosts=2", 8000, "balanced", 2, 0, 0},
-	{"gen:torus:dims=30x30x30,hosts=2", 27000, "fulb", 1, 0, 0},
-	{"gen:torus:dims=40x40x40,hosts=2", 64000, "fulb", 1, 0, 0},
+	{"gen:torus:dims=20x20x20,hosts=2", 8000, "fulb", 1},
+	{"gen:torus:dims=20x20x20,hosts=2", 8000, "balanced", 1},
+	{"gen:torus:dims=20x20x20,hosts=2", 8000, "balanced", 2},
+	{"gen:torus:dims=30x30x30,hosts=2", 27000, "fulb", 1},
+	{"gen:torus:dims=40x40x40,hosts=2", 64000, "fulb", 1},
 	{"gen:torus:dims=50x50x40,hosts=2", 100000, "fulb", 1, 0, 16384},
 };
 
 /* A figure, and what it is to be. */
 static void print_figure(double value, double target)
 {
-	printf("%8.*f", value < 100 ? 2 : 0, value);
+	char wanted[32] = "";
+
 	if (target > 0)
-		printf(" (< %-5g)", target);
-	else
-		printf("          ");
+		snprintf(wanted, sizeof(wanted), " (< %-5g)", target);
+	printf("%8.*f%-10s", value < 100 ? 2 : 0, value, wanted);
 }
 
 static void run(const void *of)
@@ -61,17 +59,16 @@ static void run(const void *of)
 	const struct fab_mcast_engine *engine =
 		fab_mcast_engine_find(row->algorithm, strlen(row->algorithm));
 	struct fab_mcast_options options = {.n_threads = row->n_threads};
-	char *pattern =
-		fab_format("random:groups=%" PRIu32 ",size=16,seed=1", row->n_groups);
 	struct fab_fabric *f = bench_fabric(row->fabric);
-	struct fab_mcast_problem problem = {.f = f, .groups = bench_groups(f, pattern)};
+	struct fab_mcast_problem problem = {
+		.f = f,
+		.groups = bench_groups(
+			f, fab_format("random:groups=%u,size=16,seed=1", row->n_groups))};
 	struct fab_mcast_result result;
 	struct fab_dist *dist;
 	struct fab_efi efi;
-	double roots, start, on_clock, of_processor;
+	double roots, start = fab_now(), of_processor = bench_cpu(), on_clock;
 
-	start = fab_now();
-	of_processor = bench_cpu();
 	MUST(fab_dist_new, f, row->n_threads, &dist);
 	problem.dist = dist;
 	problem.shape = fab_shape_recognize(f);

@@ -16,7 +16,7 @@
  * SECONDS (0) when it is refused. The clock before and after all requests goes to
  * standard error.
  */
-#include <errno.h>
+#include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,13 +55,10 @@ enum {
 	RATE_2_5_GBPS = 2,
 };
 
-struct client {
-	struct ibmad_port *port;
-	ib_portid_t sm;
-	uint64_t prefix;
-	int is_ipv6;
-	unsigned timeout_ms, patience_s;
-};
+static struct ibmad_port *port;
+static ib_portid_t sm;
+static int is_ipv6;
+static unsigned timeout_ms = 3000, patience_s;
 
 struct group {
 	uint64_t *guid;
@@ -69,70 +66,57 @@ struct group {
 	unsigned n, n_in, mlid;
 };
 
-static void put_u64(uint8_t *at, uint64_t value)
-{
-	for (int i = 0; i < 8; i++)
-		at[i] = (uint8_t)(value >> (56 - 8 * i));
-}
-
 /* A request of a member of a group; false: refused. */
-static int ask(const struct client *c, unsigned group, uint64_t guid, unsigned method,
-	       unsigned mask, uint8_t *record)
+static int ask(unsigned group, uint64_t guid, unsigned method, unsigned mask,
+	       uint8_t *record)
 {
-	static const uint8_t plain[16] = {0xff, 0x12, 0x4d, 0x54};
-	static const uint8_t solicited[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff};
-	uint8_t mgid[16], gid[16];
-	ib_portid_t sm = c->sm;
+	uint64_t mgid[2] = {htobe64(is_ipv6 ? 0xff12601bffff0000 : 0xff124d5400000000),
+			    htobe64(is_ipv6 ? 0x1ff000000 + group : group)};
+	uint64_t gid[2] = {htobe64((uint64_t)0xfe80 << 48), htobe64(guid)};
+	ib_portid_t to = sm;
 	ib_sa_call_t call = {
 		.attrid = IB_SA_ATTR_MCRECORD, .method = method, .mask = mask};
 
-	memcpy(mgid, c->is_ipv6 ? solicited : plain, sizeof(mgid));
-	put_u64(mgid + 8, c->is_ipv6 ? 0x1ff000000 + group : group);
-	put_u64(gid, c->prefix);
-	put_u64(gid + 8, guid);
 	mad_set_array(record, 0, IB_SA_MCM_MGID_F, mgid);
 	mad_set_array(record, 0, IB_SA_MCM_PORTGID_F, gid);
 	mad_set_field(record, 0, IB_SA_MCM_JOIN_STATE_F, FULL_MEMBER);
-	return sa_rpc_call(c->port, record, &sm, &call, c->timeout_ms) != NULL;
+	return sa_rpc_call(port, record, &to, &call, timeout_ms) != NULL;
 }
 
 /* The first member of a group creates it. 0 when refused, else the MLID. */
-static unsigned join(const struct client *c, unsigned group, uint64_t guid, int is_first)
+static unsigned join(unsigned group, uint64_t guid, int is_first)
 {
 	uint8_t record[IB_SA_DATA_SIZE] = {0};
 
 	if (is_first) {
 		mad_set_field(record, 0, IB_SA_MCM_QKEY_F,
-			      c->is_ipv6 ? IPOIB_QKEY : GROUP_QKEY);
+			      is_ipv6 ? IPOIB_QKEY : GROUP_QKEY);
 		mad_set_field(record, 0, IB_SA_MCM_PKEY_F, FULL_PKEY);
 		record[MTU_AT] = EXACTLY | MTU_256;
 		record[RATE_AT] = EXACTLY | RATE_2_5_GBPS;
 	}
-	if (!ask(c, group, guid, IB_MAD_METHOD_SET, is_first ? TO_CREATE : TO_JOIN,
-		 record))
+	if (!ask(group, guid, IB_MAD_METHOD_SET, is_first ? TO_CREATE : TO_JOIN, record))
 		return 0;
 	return mad_get_field(record, 0, IB_SA_MCM_MLID_F);
 }
 
 /* The group goes with its last member. */
-static int leave(const struct client *c, unsigned group, uint64_t guid)
+static unsigned leave(unsigned group, uint64_t guid)
 {
 	uint8_t record[IB_SA_DATA_SIZE] = {0};
 
-	return ask(c, group, guid, IB_MAD_METHOD_DELETE, TO_JOIN, record);
+	return ask(group, guid, IB_MAD_METHOD_DELETE, TO_JOIN, record) != 0;
 }
 
 /* Member i goes in or out; 0 when refused. */
-static int turn(const struct client *c, struct group *g, unsigned group, unsigned i)
+static int turn(struct group *g, unsigned group, unsigned i)
 {
-	time_t end = time(NULL) + c->patience_s;
+	time_t end = time(NULL) + patience_s;
 	unsigned got;
 
 	/* with patience: ports may lose memberships, and groups their last member */
-	while (!(got = g->is_out[i]
-			       ? join(c, group, g->guid[i], !g->n_in || c->patience_s)
-			       : (unsigned)leave(c, group, g->guid[i]) ||
-					 c->patience_s) &&
+	while (!(got = g->is_out[i] ? join(group, g->guid[i], !g->n_in || patience_s)
+				    : leave(group, g->guid[i]) || patience_s) &&
 	       time(NULL) < end)
 		usleep(100000);
 	if (!got) {
@@ -147,30 +131,39 @@ static int turn(const struct client *c, struct group *g, unsigned group, unsigne
 	return 1;
 }
 
-static int join_rest(const struct client *c, struct group *g, unsigned group)
+/* All members that are out, or in, go in, or out; 0 when one is refused. */
+static int turn_all(struct group *g, unsigned group, int is_out)
 {
 	for (unsigned i = 0; i < g->n; i++)
-		if (g->is_out[i] && !turn(c, g, group, i))
+		if (g->is_out[i] == is_out && !turn(g, group, i))
 			return 0;
-	return g->mlid != 0;
+	return !is_out || g->mlid != 0;
 }
 
 /* The first groups go, and those that were refused come. */
-static int swap(const struct client *c, struct group *groups, unsigned n, unsigned n_gone)
+static int swap(struct group *groups, unsigned n, unsigned n_gone)
 {
 	for (unsigned g = 0; g < n_gone && g < n; g++) {
-		for (unsigned i = 0; i < groups[g].n; i++)
-			if (!groups[g].is_out[i] && !turn(c, &groups[g], g, i))
-				return 0;
+		if (!turn_all(&groups[g], g, 0))
+			return 0;
 		groups[g].mlid = 0;
 	}
 	for (unsigned g = n_gone; g < n; g++)
 		if (!groups[g].mlid) {
 			memset(groups[g].is_out, 1, groups[g].n);
 			groups[g].n_in = 0;
-			(void)join_rest(c, &groups[g], g);
+			(void)turn_all(&groups[g], g, 1);
 		}
 	return 1;
+}
+
+static void *grown(void *old, size_t bytes)
+{
+	void *new = realloc(old, bytes);
+
+	if (!new)
+		exit(3);
+	return new;
 }
 
 /* A line of GUIDs. */
@@ -184,16 +177,14 @@ static struct group read_group(const char *line)
 
 		if (end == at)
 			return g;
-		g.guid = realloc(g.guid, (g.n + 1) * sizeof(*g.guid));
-		g.is_out = realloc(g.is_out, g.n + 1);
-		if (!g.guid || !g.is_out)
-			exit(3);
+		g.guid = grown(g.guid, (g.n + 1) * sizeof(*g.guid));
+		g.is_out = grown(g.is_out, g.n + 1);
 		g.guid[g.n] = guid;
 		g.is_out[g.n++] = 1;
 	}
 }
 
-static int churn(const struct client *c, struct group *groups, unsigned n, unsigned steps)
+static int churn(struct group *groups, unsigned n, unsigned steps)
 {
 	uint64_t x = 1;
 
@@ -203,22 +194,13 @@ static int churn(const struct client *c, struct group *groups, unsigned n, unsig
 		x = x * 6364136223846793005u + 1442695040888963407u;
 		g = (unsigned)(x >> 33) % n;
 		i = (unsigned)(x >> 12) % groups[g].n;
-		if (!turn(c, &groups[g], g, i))
+		if (!turn(&groups[g], g, i))
 			return 0;
 	}
 	for (unsigned g = 0; g < n; g++)
-		if (!join_rest(c, &groups[g], g))
+		if (!turn_all(&groups[g], g, 1))
 			return 0;
 	return 1;
-}
-
-/* The first members of a group leave. */
-static void leave_first(const struct client *c, struct group *g, unsigned group,
-			unsigned n)
-{
-	memset(g->is_out, 0, g->n);
-	for (unsigned i = 0; i < g->n && i < n; i++)
-		(void)leave(c, group, g->guid[i]);
 }
 
 static void print_clock(const char *what)
@@ -230,27 +212,24 @@ static void print_clock(const char *what)
 		now.tv_nsec / 1000);
 }
 
-static int client_open(struct client *c)
+static int client_open(void)
 {
 	int classes[] = {IB_SMI_CLASS, IB_SMI_DIRECT_CLASS, IB_SA_CLASS};
-	umad_port_t port;
+	umad_port_t own;
 
-	if (umad_init() || umad_get_port(NULL, 0, &port))
+	if (umad_init() || umad_get_port(NULL, 0, &own))
 		return -1;
-	c->prefix = ((uint64_t)0xfe80) << 48;
-	c->port = mad_rpc_open_port(port.ca_name, port.portnum, classes, 3);
-	umad_release_port(&port);
-	if (!c->port)
+	port = mad_rpc_open_port(own.ca_name, own.portnum, classes, 3);
+	umad_release_port(&own);
+	if (!port)
 		return -1;
-	mad_rpc_set_retries(c->port, RETRIES);
-	mad_rpc_set_timeout(c->port, (int)c->timeout_ms);
-	memset(&c->sm, 0, sizeof(c->sm));
-	return ib_resolve_smlid_via(&c->sm, (int)c->timeout_ms, c->port) < 0 ? -1 : 0;
+	mad_rpc_set_retries(port, RETRIES);
+	mad_rpc_set_timeout(port, (int)timeout_ms);
+	return ib_resolve_smlid_via(&sm, (int)timeout_ms, port) < 0 ? -1 : 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct client c = {.timeout_ms = 3000};
 	struct group *groups = NULL;
 	unsigned n = 0, steps = 0, n_gone = 0, n_first = 0, n_leave = 0;
 	char *line = NULL;
@@ -258,14 +237,14 @@ int main(int argc, char **argv)
 	FILE *file;
 	int ok = 1, may_refuse = 0, opt;
 	unsigned *const numbers[] = {
-		['c'] = &steps,	  ['r'] = &n_gone,	 ['n'] = &n_first,
-		['d'] = &n_leave, ['t'] = &c.timeout_ms, ['w'] = &c.patience_s};
+		['c'] = &steps,	  ['r'] = &n_gone,     ['n'] = &n_first,
+		['d'] = &n_leave, ['t'] = &timeout_ms, ['w'] = &patience_s};
 
 	while ((opt = getopt(argc, argv, "6c:r:n:d:t:w:")) != -1) {
 		if (opt == '?')
 			return 2;
 		if (opt == '6')
-			c.is_ipv6 = 1;
+			is_ipv6 = 1;
 		else
 			*numbers[opt] = (unsigned)strtoul(optarg, NULL, 10);
 		may_refuse |= opt == 'r';
@@ -276,37 +255,30 @@ int main(int argc, char **argv)
 			"usage: mcjoin [-6] [-c N] [-r N] [-n N | -d N] GROUPS\n");
 		return 2;
 	}
-	if (client_open(&c)) {
+	if (client_open()) {
 		fprintf(stderr, "mcjoin: no port, or no subnet manager\n");
-		fclose(file);
 		return 3;
 	}
 	print_clock("first");
-	while (ok && getline(&line, &cap, file) > 0) {
-		groups = realloc(groups, (n + 1) * sizeof(*groups));
-		if (!groups)
-			exit(3);
-		groups[n] = read_group(line);
-		if (n_first && groups[n].n > n_first)
-			groups[n].n = n_first;
+	for (; ok && getline(&line, &cap, file) > 0; n++) {
+		struct group g = read_group(line);
+
+		if (n_first && g.n > n_first)
+			g.n = n_first;
 		if (n_leave)
-			leave_first(&c, &groups[n], n, n_leave);
-		else
-			ok = join_rest(&c, &groups[n], n) || may_refuse;
-		n++;
+			memset(g.is_out, 0, g.n);
+		for (unsigned i = 0; i < g.n && i < n_leave; i++)
+			(void)leave(n, g.guid[i]);
+		ok = n_leave || turn_all(&g, n, 1) || may_refuse;
+		groups = grown(groups, (n + 1) * sizeof(*groups));
+		groups[n] = g;
 	}
-	ok = ok && (!steps || churn(&c, groups, n, steps));
-	ok = ok && (!may_refuse || swap(&c, groups, n, n_gone));
+	ok = ok && (!steps || churn(groups, n, steps));
+	ok = ok && (!may_refuse || swap(groups, n, n_gone));
 	print_clock("last");
-	for (unsigned g = 0; g < n; g++) {
+	for (unsigned g = 0; g < n; g++)
 		if (groups[g].mlid || may_refuse)
 			printf("0x%04x\n", groups[g].mlid);
-		free(groups[g].guid);
-		free(groups[g].is_out);
-	}
-	free(groups);
-	free(line);
-	fclose(file);
-	mad_rpc_close_port(c.port);
-	return ok ? 0 : 1;
+	mad_rpc_close_port(port);
+	return !ok;
 }

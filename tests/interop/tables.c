@@ -46,14 +46,12 @@ static void print_row(const struct fab_fabric *f, const struct fab_dist *dist,
 	for (uint32_t p = 0; p < f->n_ports; p++) {
 		bool is_switch = fab_node_is_switch(f, f->port_node[p]);
 		uint32_t to = f->port_lid[p] ? fab_port_switch(f, p) : FAB_NONE;
-		unsigned last = 0;
 
 		if (to == FAB_NONE || (is_switch && f->port_num[p]))
 			continue;
-		if (!is_switch)
-			last = f->port_num[fab_port_peer(f, p)];
 		printf("0x%04X : %03u  : %02u   : yes\n", f->port_lid[p],
-		       port_to(f, dist, sw, to, last),
+		       port_to(f, dist, sw, to,
+			       is_switch ? 0 : f->port_num[fab_port_peer(f, p)]),
 		       fab_dist_row(dist, to)[sw] + !is_switch);
 	}
 	putchar('\n');
@@ -78,16 +76,28 @@ struct first {
 	bool *has_port;	  /* [n_ports] */
 };
 
-static bool joins(const struct first *t, uint32_t cable)
+/* The cable joins two switches that are in the tree, or is in it (is_in). */
+static bool joins(const struct first *t, uint32_t cable, bool is_in)
 {
-	return t->has_switch[t->f->port_node[t->f->cable_a[cable]]] &&
-	       t->has_switch[t->f->port_node[t->f->cable_b[cable]]];
+	uint32_t a = t->f->cable_a[cable], b = t->f->cable_b[cable];
+
+	return t->has_switch[t->f->port_node[a]] && t->has_switch[t->f->port_node[b]] &&
+	       t->has_port[a] == is_in;
 }
 
-static void set(struct first *t, uint32_t cable, bool value)
+static bool set(struct first *t, uint32_t cable, bool value)
 {
-	t->has_port[t->f->cable_a[cable]] = value;
-	t->has_port[t->f->cable_b[cable]] = value;
+	t->has_port[t->f->cable_a[cable]] = t->has_port[t->f->cable_b[cable]] = value;
+	return true;
+}
+
+/* The first cable of the tree goes, or one that closes a loop comes. */
+static bool turn_one(struct first *t, bool is_in)
+{
+	for (uint32_t c = 0; c < t->f->n_switch_links; c++)
+		if (joins(t, c, is_in))
+			return set(t, c, !is_in);
+	return false;
 }
 
 /* One more cable in the tree, by another switch if need be. False: there is none. */
@@ -95,36 +105,22 @@ static bool plant_loop(struct first *t)
 {
 	const struct fab_fabric *f = t->f;
 
-	for (uint32_t c = 0; c < f->n_switch_links; c++)
-		if (joins(t, c) && !t->has_port[f->cable_a[c]]) {
-			set(t, c, true);
-			return true;
-		}
+	if (turn_one(t, false))
+		return true;
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint32_t first = FAB_NONE;
 
+		if (t->has_switch[s])
+			continue;
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
-			if (t->has_switch[s] || !t->has_switch[f->arc_peer[a]])
+			if (!t->has_switch[f->arc_peer[a]])
 				continue;
-			if (first == FAB_NONE) {
-				first = f->arc_cable[a];
-				continue;
-			}
-			set(t, first, true);
-			set(t, f->arc_cable[a], true);
-			return true;
+			if (first != FAB_NONE)
+				return set(t, first, true) &&
+				       set(t, f->arc_cable[a], true);
+			first = f->arc_cable[a];
 		}
 	}
-	return false;
-}
-
-static bool plant_cut(struct first *t)
-{
-	for (uint32_t c = 0; c < t->f->n_switch_links; c++)
-		if (t->has_port[t->f->cable_a[c]]) {
-			set(t, c, false);
-			return true;
-		}
 	return false;
 }
 
@@ -164,7 +160,7 @@ static int plant(const struct fab_fabric *f, const char *fault, const char *path
 		t.has_switch[mft->sw[e]] = true;
 		t.has_port[mft->port[e]] = true;
 	}
-	is_planted = !strcmp(fault, "loop") ? plant_loop(&t) : plant_cut(&t);
+	is_planted = !strcmp(fault, "loop") ? plant_loop(&t) : turn_one(&t, true);
 	if (is_planted)
 		print_tables(&t, mft);
 	fab_mft_free(mft);

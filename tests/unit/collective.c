@@ -6,29 +6,17 @@
 enum { RANKS_MAX = 33 };
 
 /* have[rank][block]: how often each rank's part is in the sum that this rank has. */
-struct state {
+static struct state {
 	uint8_t have[RANKS_MAX][RANKS_MAX][RANKS_MAX];
-	uint32_t sent; /* blocks */
-};
+} s, before;
 
-static void send_block(const struct state *before, struct state *after, uint32_t n,
-		       uint32_t rank, const struct fab_round *r, uint32_t block)
+/* All rounds; a send and the receive of it name each other. Blocks that are sent. */
+static uint32_t run(const struct fab_schedule *c, uint32_t n)
 {
-	for (uint32_t part = 0; part < n; part++) {
-		uint8_t sent = before->have[rank][block][part];
-		uint8_t *got = &after->have[r->to][block][part];
-
-		*got = (uint8_t)(r->is_sum ? *got + sent : sent);
-	}
-}
-
-/* All rounds; a send and the receive of it name each other. */
-static void run(const struct fab_schedule *c, uint32_t n, struct state *s)
-{
-	FAB_AUTOFREE struct state *before = FAB_NEW(1, struct state);
+	uint32_t sent = 0;
 
 	for (uint32_t round = 0; round < c->n_rounds(n); round++) {
-		*before = *s;
+		before = s;
 		for (uint32_t rank = 0; rank < n; rank++) {
 			struct fab_round r = c->round(n, rank, round);
 
@@ -36,34 +24,41 @@ static void run(const struct fab_schedule *c, uint32_t n, struct state *s)
 				cr_assert_eq(c->round(n, r.from, round).to, rank);
 			if (r.to == FAB_NONE)
 				continue;
-			s->sent += r.n_blocks;
+			sent += r.n_blocks;
 			cr_assert_neq(r.to, rank);
 			cr_assert_eq(c->round(n, r.to, round).from, rank);
-			for (uint32_t i = 0; i < r.n_blocks; i++)
-				send_block(before, s, n, rank, &r,
-					   (r.first_block + i) % n);
+			for (uint32_t i = 0; i < r.n_blocks * n; i++) {
+				uint32_t block = (r.first_block + i / n) % n;
+				uint8_t part = before.have[rank][block][i % n];
+				uint8_t *got = &s.have[r.to][block][i % n];
+
+				*got = (uint8_t)(r.is_sum ? *got + part : part);
+			}
 		}
 	}
+	return sent;
+}
+
+/* Each rank has the first parts of each block once. */
+static void expect_all(const struct fab_schedule *c, uint32_t n, uint32_t parts)
+{
+	for (uint32_t rank = 0; rank < n; rank++)
+		for (uint32_t block = 0; block < n; block++)
+			for (uint32_t part = 0; part < parts; part++)
+				cr_assert_eq(s.have[rank][block][part], 1,
+					     "%s of %u: %u %u %u", c->name, n, rank,
+					     block, part);
 }
 
 Test(collective, every_rank_ends_with_every_block)
 {
-	FAB_AUTOFREE struct state *s = FAB_NEW(1, struct state);
-
 	for (const struct fab_schedule *c = fab_allreduces; c->name; c++)
 		for (uint32_t n = 1; n <= RANKS_MAX; n++) {
-			memset(s, 0, sizeof(*s));
-			for (uint32_t rank = 0; rank < n; rank++)
-				for (uint32_t block = 0; block < n; block++)
-					s->have[rank][block][rank] = 1;
-			run(c, n, s);
-			for (uint32_t rank = 0; rank < n; rank++)
-				for (uint32_t block = 0; block < n; block++)
-					for (uint32_t part = 0; part < n; part++)
-						cr_assert_eq(s->have[rank][block][part],
-							     1, "%s of %u: %u %u %u",
-							     c->name, n, rank, block,
-							     part);
+			memset(&s, 0, sizeof(s));
+			for (uint32_t i = 0; i < n * n; i++)
+				s.have[i / n][i % n][i / n] = 1;
+			run(c, n);
+			expect_all(c, n, n);
 		}
 }
 
@@ -80,28 +75,24 @@ static uint32_t scattered(uint32_t n)
 	return sum;
 }
 
-/* Rank 0 has all blocks (broadcast), or each its own (allgather). */
+/* Rank 0 has all blocks (broadcast), or each its own (allgather), none twice. */
 Test(collective, all_is_everywhere)
 {
-	FAB_AUTOFREE struct state *s = FAB_NEW(1, struct state);
-
 	for (unsigned i = 0; i < 2; i++)
 		for (const struct fab_schedule *c = i ? fab_allgathers : fab_broadcasts;
 		     c->name; c++)
 			for (uint32_t n = 1; n <= RANKS_MAX && !c->to_group; n++) {
-				memset(s, 0, sizeof(*s));
+				uint32_t sent;
+
+				memset(&s, 0, sizeof(s));
 				for (uint32_t block = 0; block < n; block++)
-					s->have[i ? block : 0][block][0] = 1;
-				run(c, n, s);
-				if (i) /* none twice */
-					cr_assert_eq(s->sent, n * (n - 1));
-				else if (c->is_scattered && n > 1)
-					cr_assert_eq(s->sent, n * (n - 1) + scattered(n));
-				for (uint32_t rank = 0; rank < n; rank++)
-					for (uint32_t block = 0; block < n; block++)
-						cr_assert_eq(s->have[rank][block][0], 1,
-							     "%s of %u: %u %u", c->name,
-							     n, rank, block);
+					s.have[i ? block : 0][block][0] = 1;
+				sent = run(c, n);
+				if (i || c->is_scattered)
+					cr_assert_eq(sent,
+						     n * (n - 1) +
+							     (i ? 0 : scattered(n)));
+				expect_all(c, n, 1);
 			}
 }
 
@@ -109,18 +100,18 @@ Test(collective, all_is_everywhere)
 Test(collective, none_leaves_a_barrier_before_all_have_come)
 {
 	for (uint32_t n = 1; n <= RANKS_MAX; n++) {
-		uint64_t knows[RANKS_MAX], before[RANKS_MAX];
+		uint64_t knows[RANKS_MAX], earlier[RANKS_MAX];
 
 		for (uint32_t rank = 0; rank < n; rank++)
 			knows[rank] = 1ull << rank;
 		for (uint32_t round = 0; round < fab_barriers->n_rounds(n); round++) {
-			memcpy(before, knows, sizeof(before));
+			memcpy(earlier, knows, sizeof(earlier));
 			for (uint32_t rank = 0; rank < n; rank++) {
 				struct fab_round r = fab_barriers->round(n, rank, round);
 
 				cr_assert_eq(fab_barriers->round(n, r.to, round).from,
 					     rank);
-				knows[r.to] |= before[rank];
+				knows[r.to] |= earlier[rank];
 			}
 		}
 		for (uint32_t rank = 0; rank < n; rank++)
@@ -128,24 +119,24 @@ Test(collective, none_leaves_a_barrier_before_all_have_come)
 	}
 }
 
+/* Shares are as equal as can be, and any blocks in a row are the sum of theirs. */
 Test(collective, blocks_are_the_vector)
 {
 	for (uint32_t n = 1; n < 20; n++)
-		for (uint64_t bytes = 0; bytes < 50; bytes += 7) {
-			uint64_t sum = 0;
-
+		for (uint64_t bytes = 0; bytes < 50; bytes += 7)
 			for (uint32_t b = 0; b < n; b++) {
-				uint64_t one = fab_block_bytes(bytes, n, b, 1);
+				uint64_t sum = 0;
 
-				cr_assert_leq(one, bytes / n + 1);
-				cr_assert_geq(one, bytes / n);
-				sum += one;
+				for (uint32_t k = 0; k < n; k++) {
+					uint64_t one =
+						fab_block_bytes(bytes, n, (b + k) % n, 1);
+
+					cr_assert(one == bytes / n ||
+						  one == bytes / n + 1);
+					sum += one;
+					cr_assert_eq(fab_block_bytes(bytes, n, b, k + 1),
+						     sum);
+				}
+				cr_assert_eq(sum, bytes);
 			}
-			cr_assert_eq(sum, bytes);
-			cr_assert_eq(fab_block_bytes(bytes, n, 0, n), bytes);
-			if (n > 1)
-				cr_assert_eq(fab_block_bytes(bytes, n, n - 1, 2),
-					     fab_block_bytes(bytes, n, n - 1, 1) +
-						     fab_block_bytes(bytes, n, 0, 1));
-		}
 }

@@ -19,10 +19,10 @@ static const struct net {
 	const char *spec, *engine;
 	uint32_t from, n_from, to, n_to; /* hosts that send, that receive */
 } nets[] = {
-	{"gen:fattree:radix=8,levels=2", "minhop", 0, 16, 16, 16},
+	{"fattree:radix=8,levels=2", "minhop", 0, 16, 16, 16},
 	/* around the end of a ring, on both of its lanes */
-	{"gen:torus:dims=8,hosts=4", "dor", 24, 8, 0, 8},
-	{"gen:mesh:dims=8,hosts=4", "dor", 0, 16, 16, 16},
+	{"torus:dims=8,hosts=4", "dor", 24, 8, 0, 8},
+	{"mesh:dims=8,hosts=4", "dor", 0, 16, 16, 16},
 };
 
 /* The messages of each host, by time. */
@@ -64,12 +64,9 @@ static struct fab_sim_params sim_params_of(const struct fab_rdma_params *p)
 	params.header = p->header;
 	params.buffer = p->buffer;
 	params.buffer_per_vl = true;
-	params.chooser = p->routing == FAB_SIM_BY_TABLE ? 0
-			 : p->routing == FAB_SIM_SPRAY	? 2
-							: 1;
+	params.chooser = p->routing == FAB_SIM_SPRAY ? 2 : p->routing != FAB_SIM_BY_TABLE;
 	params.seed = fab_mix64(p->seed + 4);
-	params.time = 0;
-	params.warmup = 0;
+	params.time = params.warmup = 0;
 	params.n_threads = 1;
 	params.with_deliveries = true;
 	return params;
@@ -87,13 +84,22 @@ static uint64_t arrival(const struct fab_sim_result *r, uint32_t source)
 	return last;
 }
 
-static void draw(struct fab_rdma_transfer *t, const struct net *net, uint64_t seed,
-		 uint32_t mtu)
+static void compare(const struct net *net, enum fab_sim_routing routing, uint64_t seed)
 {
+	const uint32_t n = net->n_from < FLOWS ? net->n_from : FLOWS;
+	const uint32_t mtu = 512u << seed % 3, control = CONTROL - HEADER;
 	struct fab_stream chance = fab_stream_of(seed, 5);
-	uint32_t targets = 1 + (uint32_t)fab_stream_below(&chance, net->n_to);
+	const uint64_t targets = 1 + fab_stream_below(&chance, net->n_to);
+	struct fab_rdma_transfer t[FLOWS];
+	OWN(fab_rdma_result) r = {0};
+	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result plain = {0};
+	struct fab_sim_params params;
+	struct fab_sim_problem problem;
+	OWN(rdma_stage) st;
+	struct script script = {0};
+	const struct fab_messages messages = {.context = &script, .next = next};
 
-	for (uint32_t i = 0; i < FLOWS; i++)
+	for (uint32_t i = 0; i < n; i++)
 		t[i] = (struct fab_rdma_transfer){
 			/* the side that asks */
 			.source = net->to + (uint32_t)fab_stream_below(&chance, targets),
@@ -101,50 +107,31 @@ static void draw(struct fab_rdma_transfer *t, const struct net *net, uint64_t se
 			.bytes = mtu * (1 + fab_stream_below(&chance, 30)),
 			.start_ps = i * (uint64_t)GAP_PS,
 			.is_read = true};
-}
-
-static void compare(const struct net *net, enum fab_sim_routing routing, uint32_t buffer,
-		    uint64_t seed)
-{
-	uint32_t n = net->n_from < FLOWS ? net->n_from : FLOWS, mtu = 512u << seed % 3;
-	struct fab_rdma_transfer t[FLOWS];
-	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
-	FAB_AUTO(fab_sim_result_fini) struct fab_sim_result plain = {0};
-	struct fab_sim_params params;
-	struct fab_sim_problem problem;
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
-	struct script script = {0};
-	const struct fab_messages messages = {.context = &script, .next = next};
-
-	draw(t, net, seed, mtu);
 	rdma_stage_open(&st, net->spec, net->engine, t, n);
 	st.params.mtu = mtu;
 	st.params.control = CONTROL;
-	st.params.buffer = buffer;
+	st.params.buffer = 2112u << seed % 4;
 	st.params.routing = routing;
 	st.params.seed = seed;
-	rdma_stage_net(&st);
-	r = rdma_stage_run(&st, rdma_scheme("oracle"));
+	r = rdma_run(&st, "oracle");
 	problem = (struct fab_sim_problem){
 		.f = st.f, .ends = &st.ends, .routes = st.routes};
 	params = sim_params_of(&st.params);
 	for (uint32_t i = 0; i < n; i++) {
+		uint32_t from = t[i].target, to = t[i].source, hops;
 		uint64_t latency;
-		uint32_t hops;
 
-		MUST(fab_sim_pair(&problem, &params, t[i].source, t[i].target,
-				  CONTROL - HEADER, &latency, &hops, ERR));
-		say(&script, t[i].source, t[i].target, t[i].start_ps, CONTROL - HEADER);
-		say(&script, t[i].target, t[i].source, t[i].start_ps + latency,
-		    (uint32_t)t[i].bytes);
-		say(&script, t[i].source, t[i].target, r.fate[i].done_ps,
-		    CONTROL - HEADER);
+		MUST(fab_sim_pair(&problem, &params, to, from, control, &latency, &hops,
+				  ERR));
+		say(&script, to, from, t[i].start_ps, control);
+		say(&script, from, to, t[i].start_ps + latency, (uint32_t)t[i].bytes);
+		say(&script, to, from, r.fate[i].done_ps, control);
 	}
 	MUST(fab_sim_run(&problem, &params, &messages, &plain, ERR));
 	for (uint32_t i = 0; i < n; i++)
 		cr_expect_eq(r.fate[i].done_ps, arrival(&plain, t[i].target),
-			     "%s, routing %d, buffer %u, seed %lu: %lu, %lu", net->spec,
-			     (int)routing, buffer, seed, r.fate[i].done_ps,
+			     "%s, routing %d, seed %lu: %lu, %lu", net->spec,
+			     (int)routing, seed, r.fate[i].done_ps,
 			     arrival(&plain, t[i].target));
 }
 
@@ -152,11 +139,9 @@ Test(one_network, same_times)
 {
 	for (size_t i = 0; i < FAB_COUNT(nets); i++)
 		for (uint64_t seed = 0; seed < SEEDS; seed++) {
-			uint32_t buffer = 2112u << seed % 4;
-
-			compare(&nets[i], FAB_SIM_BY_TABLE, buffer, seed);
-			compare(&nets[i], FAB_SIM_BY_QUEUE, buffer, seed);
-			compare(&nets[i], FAB_SIM_SPRAY, buffer, seed);
+			compare(&nets[i], FAB_SIM_BY_TABLE, seed);
+			compare(&nets[i], FAB_SIM_BY_QUEUE, seed);
+			compare(&nets[i], FAB_SIM_SPRAY, seed);
 		}
 }
 
@@ -165,41 +150,32 @@ Test(one_network, same_times)
  */
 Test(one_network, without_bounds)
 {
-	for (size_t i = 0; i < FAB_COUNT(nets); i++)
-		for (uint64_t seed = 0; seed < SEEDS; seed++) {
-			struct fab_stream chance = fab_stream_of(seed, i);
-			struct fab_rdma_result r[2];
-			struct fab_rdma_transfer t[3 * FLOWS];
-			FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+	for (size_t i = 0; i < FAB_COUNT(nets) * SEEDS; i++) {
+		const struct net *net = &nets[i / SEEDS];
+		struct fab_stream chance = fab_stream_of(i % SEEDS, i / SEEDS);
+		struct fab_rdma_transfer t[3 * FLOWS];
+		OWN(fab_rdma_result) open = {0}, bounded = {0};
+		OWN(rdma_stage) st;
 
-			for (uint32_t k = 0; k < FAB_COUNT(t); k++) {
-				t[k] = (struct fab_rdma_transfer){
-					.source = (uint32_t)fab_stream_below(&chance, 32),
-					.bytes = 1 + fab_stream_below(&chance, 50000),
-					.start_ps = fab_stream_below(&chance, 3000000),
-					.is_read = k % 2};
-				t[k].target = (t[k].source + 1 +
-					       (uint32_t)fab_stream_below(&chance, 31)) %
-					      32;
-			}
-			rdma_stage_open(&st, nets[i].spec, nets[i].engine, t,
-					FAB_COUNT(t));
-			st.params.rto_ps = 1000000000;
-			for (int bounded = 0; bounded < 2; bounded++) {
-				st.params.buffer = bounded ? INT32_MAX : 0;
-				st.params.drop =
-					bounded ? FAB_SIM_TAIL : FAB_SIM_LOSSLESS;
-				rdma_stage_net(&st);
-				r[bounded] = rdma_stage_run(&st, rdma_scheme("oracle"));
-				fab_rdma_net_free(st.net);
-				st.net = NULL;
-			}
-			cr_expect_eq(r[0].n_done, FAB_COUNT(t));
-			for (uint32_t k = 0; k < FAB_COUNT(t); k++)
-				cr_expect_eq(r[0].fate[k].done_ps, r[1].fate[k].done_ps,
-					     "%s, seed %lu, transfer %u", nets[i].spec,
-					     seed, k);
-			fab_rdma_result_fini(&r[0]);
-			fab_rdma_result_fini(&r[1]);
+		for (uint32_t k = 0; k < FAB_COUNT(t); k++) {
+			t[k] = (struct fab_rdma_transfer){
+				.source = (uint32_t)fab_stream_below(&chance, 32),
+				.bytes = 1 + fab_stream_below(&chance, 50000),
+				.start_ps = fab_stream_below(&chance, 3000000),
+				.is_read = k % 2};
+			t[k].target = (uint32_t)(t[k].source + 1 +
+						 fab_stream_below(&chance, 31)) %
+				      32;
 		}
+		rdma_stage_open(&st, net->spec, net->engine, t, FAB_COUNT(t));
+		st.params.rto_ps = 1000000000;
+		open = rdma_run(&st, "oracle");
+		st.params.buffer = INT32_MAX;
+		st.params.drop = FAB_SIM_TAIL;
+		rdma_stage_net(&st);
+		bounded = rdma_run(&st, "oracle");
+		for (uint32_t k = 0; k < FAB_COUNT(t); k++)
+			cr_expect_eq(open.fate[k].done_ps, bounded.fate[k].done_ps,
+				     "%s, case %zu, transfer %u", net->spec, i, k);
+	}
 }

@@ -10,15 +10,8 @@
 #include "support/rdma_stage.h"
 #include "support/test.h"
 
-enum {
-	HOSTS = 7,
-	SENDERS = HOSTS - 1,
-	PS_BYTE = 80,
-	MTU = 512,
-	HEADER = 26,
-	CONTROL = 30
-};
-static const uint64_t CABLE = 10000, SWITCH = 100000, NEVER = UINT64_MAX;
+enum { HOSTS = 7, SENDERS = HOSTS - 1, MTU = 512, HEADER = 26, CONTROL = 30 };
+static const uint64_t PS_BYTE = 80, CABLE = 10000, SWITCH = 100000, NEVER = UINT64_MAX;
 
 /* In the order in which they happen at one time. */
 enum kind { AT_SWITCH, AT_HOST, SEND, START, TIMER, RETRY };
@@ -31,9 +24,10 @@ struct packet {
 };
 
 struct event {
-	uint64_t time, order;
+	uint64_t time;
 	enum kind kind;
 	uint32_t who; /* host or transfer */
+	uint64_t order;
 	struct packet packet;
 };
 
@@ -46,8 +40,8 @@ struct naive_transfer {
 	bool is_sending, has_context;
 };
 
-struct naive {
-	const struct fab_rdma_params *p;
+static struct {
+	struct fab_rdma_params p;
 	uint64_t now, n_events;
 	FAB_VEC(struct event) events;
 	struct naive_transfer t[SENDERS];
@@ -57,14 +51,18 @@ struct naive {
 	bool will_send[HOSTS];
 	uint32_t n_contexts;
 	uint32_t starts_good; /* bursts behind a first packet that is not lost */
-};
+} s;
 
-static void add(struct naive *s, uint64_t time, enum kind kind, uint32_t who,
-		struct packet packet)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-	struct event e = {time, s->n_events++, kind, who, packet};
+	return a > b ? a : b;
+}
 
-	FAB_PUSH(&s->events, e);
+static void add(uint64_t time, enum kind kind, uint32_t who, struct packet packet)
+{
+	struct event e = {time, kind, who, s.n_events++, packet};
+
+	FAB_PUSH(&s.events, e);
 }
 
 /* By time, kind, host; then as they were added. */
@@ -77,261 +75,227 @@ static bool is_before(const struct event *a, const struct event *b)
 	return a->who != b->who ? a->who < b->who : a->order < b->order;
 }
 
-static struct event take(struct naive *s)
+static struct event take(void)
 {
-	size_t first = 0;
-	struct event e;
+	struct event *first = s.events.v, e;
 
-	for (size_t i = 1; i < s->events.n; i++)
-		if (is_before(&s->events.v[i], &s->events.v[first]))
-			first = i;
-	e = s->events.v[first];
-	s->events.v[first] = s->events.v[--s->events.n];
+	for (size_t i = 1; i < s.events.n; i++)
+		if (is_before(&s.events.v[i], first))
+			first = &s.events.v[i];
+	e = *first;
+	*first = s.events.v[--s.events.n];
 	return e;
 }
 
-static void wake(struct naive *s, uint32_t host)
+static void wake(uint32_t host)
 {
-	if (s->will_send[host])
-		return;
-	s->will_send[host] = true;
-	add(s, s->wire_free[host] > s->now ? s->wire_free[host] : s->now, SEND, host,
-	    (struct packet){0});
+	if (!s.will_send[host])
+		add(later(s.wire_free[host], s.now), SEND, host, (struct packet){0});
+	s.will_send[host] = true;
 }
 
-static void say(struct naive *s, uint32_t from, uint32_t transfer, enum says says,
-		uint32_t number)
+static void say(uint32_t from, uint32_t transfer, enum says says, uint32_t number)
 {
-	struct packet p = {.says = says,
-			   .transfer = transfer,
-			   .from = from,
-			   .to = from ? 0 : transfer + 1,
-			   .number = number,
-			   .bytes = CONTROL};
+	struct packet p = {says,   transfer, from, from ? 0 : transfer + 1,
+			   number, CONTROL,  false};
 
-	FAB_PUSH(&s->control[from], p);
-	wake(s, from);
+	FAB_PUSH(&s.control[from], p);
+	wake(from);
 }
 
 /* Gilbert's chain forwards over the numbers of an attempt. */
-static bool is_lost(struct naive *s, uint32_t transfer, uint32_t number, uint32_t attempt)
+static bool is_lost(uint32_t transfer, uint32_t number, uint32_t attempt)
 {
-	double leave = 1 / s->p->bad.burst;
-	double enter = leave * s->p->bad.loss / (1 - s->p->bad.loss);
-	bool is_bad = false, was_good = true;
+	const double loss = s.p.bad.loss, leave = 1 / s.p.bad.burst;
+	const double enter = leave * loss / (1 - loss);
+	bool is_bad = false, was_good = false;
 
 	for (uint32_t i = 0; i <= number; i++) {
-		double u = fab_unit(fab_stream_at(fab_mix64(s->p->seed + 1),
+		double u = fab_unit(fab_stream_at(fab_mix64(s.p.seed + 1),
 						  (uint64_t)transfer << 32 | i,
 						  (uint64_t)attempt * 4));
 
-		if (!i)
-			is_bad = u < s->p->bad.loss;
-		else
-			is_bad = u < enter || (is_bad && u < 1 - leave);
-		was_good = i ? was_good : !is_bad;
+		is_bad = u < (!i ? loss : is_bad ? fmax(enter, 1 - leave) : enter);
+		was_good |= !i && !is_bad;
 	}
-	s->starts_good += is_bad && was_good;
+	s.starts_good += is_bad && was_good;
 	return is_bad;
 }
 
-static void put(struct naive *s, struct packet p)
+static void put(struct packet p)
 {
-	s->wire_free[p.from] = s->now + (uint64_t)p.bytes * PS_BYTE;
-	add(s, s->now + CABLE + SWITCH, AT_SWITCH, p.from, p);
+	s.wire_free[p.from] = s.now + p.bytes * PS_BYTE;
+	add(s.now + CABLE + SWITCH, AT_SWITCH, p.from, p);
 }
 
-static void set_timer(struct naive *s, uint32_t transfer)
+static void set_timer(uint32_t transfer)
 {
-	s->t[transfer].deadline = s->now + s->p->rto_ps;
-	add(s, s->t[transfer].deadline, TIMER, transfer, (struct packet){0});
+	s.t[transfer].deadline = s.now + s.p.rto_ps;
+	add(s.t[transfer].deadline, TIMER, transfer, (struct packet){0});
 }
 
-static void send_data(struct naive *s, uint32_t transfer)
+static void send_data(uint32_t transfer)
 {
-	struct naive_transfer *t = &s->t[transfer];
+	struct naive_transfer *t = &s.t[transfer];
 	uint32_t number = t->next++;
 	uint64_t left = t->bytes - (uint64_t)number * MTU;
-	struct packet p = {.says = DATA,
-			   .transfer = transfer,
-			   .from = transfer + 1,
-			   .number = number,
-			   .bytes = HEADER + (uint32_t)(left < MTU ? left : MTU)};
 
-	p.is_lost = is_lost(s, transfer, number, t->attempts[number]++);
 	t->n_sent++;
-	put(s, p);
+	put((struct packet){.says = DATA,
+			    .transfer = transfer,
+			    .from = transfer + 1,
+			    .number = number,
+			    .bytes = HEADER + (uint32_t)(left < MTU ? left : MTU),
+			    .is_lost = is_lost(transfer, number, t->attempts[number]++)});
 	if (number == t->base || t->deadline == NEVER)
-		set_timer(s, transfer);
+		set_timer(transfer);
 }
 
-static bool has_data(const struct naive *s, uint32_t host)
+static bool has_data(uint32_t host)
 {
-	return host && s->t[host - 1].is_sending &&
-	       s->t[host - 1].next < s->t[host - 1].n;
+	return host && s.t[host - 1].is_sending && s.t[host - 1].next < s.t[host - 1].n;
 }
 
-static void on_send(struct naive *s, uint32_t host)
+static void on_send(uint32_t host)
 {
-	s->will_send[host] = false;
-	if (s->control_at[host] < s->control[host].n)
-		put(s, s->control[host].v[s->control_at[host]++]);
-	else if (has_data(s, host))
-		send_data(s, host - 1);
-	if (s->control_at[host] < s->control[host].n || has_data(s, host))
-		wake(s, host);
+	s.will_send[host] = false;
+	if (s.control_at[host] < s.control[host].n)
+		put(s.control[host].v[s.control_at[host]++]);
+	else if (has_data(host))
+		send_data(host - 1);
+	if (s.control_at[host] < s.control[host].n || has_data(host))
+		wake(host);
 }
 
-static void on_data(struct naive *s, const struct packet *p)
+static void on_data(struct naive_transfer *t, const struct packet *p)
 {
-	struct naive_transfer *t = &s->t[p->transfer];
-
-	if (!t->has_context)
-		return;
 	if (p->number < t->expected) {
-		say(s, 0, p->transfer, ACK, t->expected);
+		say(0, p->transfer, ACK, t->expected);
 	} else if (p->number > t->expected) {
 		if (t->nak != t->expected)
-			say(s, 0, p->transfer, NAK, t->expected);
+			say(0, p->transfer, NAK, t->expected);
 		t->nak = t->expected;
 	} else if (++t->expected == t->n) {
-		say(s, 0, p->transfer, DONE, 0);
+		say(0, p->transfer, DONE, 0);
 		t->has_context = false;
-		s->n_contexts--;
+		s.n_contexts--;
 	} else if (t->expected % 8 == 0) {
-		say(s, 0, p->transfer, ACK, t->expected);
+		say(0, p->transfer, ACK, t->expected);
 	}
 }
 
-static void on_refusal(struct naive *s, uint32_t transfer)
+static void on_request(struct naive_transfer *t, uint32_t transfer)
 {
-	struct naive_transfer *t = &s->t[transfer];
-	uint64_t wait = s->p->retry_ps;
+	bool is_refused = s.n_contexts == s.p.contexts;
 
-	if (s->p->retry == FAB_RDMA_RETRY_BACKOFF) {
+	t->n_refusals += is_refused;
+	s.n_contexts += !is_refused;
+	t->has_context = !is_refused;
+	say(0, transfer, is_refused ? REFUSAL : RSP, 0);
+}
+
+static void on_refusal(struct naive_transfer *t, uint32_t transfer)
+{
+	uint64_t wait = s.p.retry_ps;
+
+	if (s.p.retry == FAB_RDMA_RETRY_BACKOFF) {
 		uint64_t draw =
-			fab_stream_at(fab_mix64(s->p->seed + 3) + 1,
+			fab_stream_at(fab_mix64(s.p.seed + 3) + 1,
 				      (uint64_t)transfer << 32 | t->n_refusals, 0);
 
 		/* any share of a wait that is twice as long each time, to 1024 times */
 		wait = (uint64_t)((double)(wait << t->n_backoff) * fab_unit(draw)) + 1;
 		t->n_backoff += t->n_backoff < 10;
 	}
-	add(s, s->now + wait, RETRY, transfer, (struct packet){0});
+	add(s.now + wait, RETRY, transfer, (struct packet){0});
 }
 
-static void on_answer(struct naive *s, const struct packet *p)
+static void on_answer(struct naive_transfer *t, const struct packet *p)
 {
-	struct naive_transfer *t = &s->t[p->transfer];
-
 	if (!t->is_sending || p->number < t->base)
 		return;
 	if (p->number > t->base) {
 		t->base = p->number;
-		set_timer(s, p->transfer);
+		set_timer(p->transfer);
 	}
 	if (t->next < t->base || p->says == NAK)
 		t->next = t->base;
-	if (has_data(s, p->transfer + 1))
-		wake(s, p->transfer + 1);
+	if (has_data(p->transfer + 1))
+		wake(p->transfer + 1);
 }
 
-static void on_host(struct naive *s, const struct packet *p)
+static void on_host(const struct packet *p)
 {
-	struct naive_transfer *t = &s->t[p->transfer];
+	struct naive_transfer *t = &s.t[p->transfer];
 
-	switch (p->says) {
-	case RQT:
-		if (s->n_contexts == s->p->contexts) {
-			t->n_refusals++;
-			say(s, 0, p->transfer, REFUSAL, 0);
-			break;
-		}
-		s->n_contexts++;
-		t->has_context = true;
-		say(s, 0, p->transfer, RSP, 0);
-		break;
-	case RSP:
+	if (p->says == RQT) {
+		on_request(t, p->transfer);
+	} else if (p->says == RSP) {
 		t->is_sending = true;
-		wake(s, p->to);
-		break;
-	case REFUSAL:
-		on_refusal(s, p->transfer);
-		break;
-	case DATA:
-		if (!p->is_lost)
-			on_data(s, p);
-		break;
-	case ACK:
-	case NAK:
-		on_answer(s, p);
-		break;
-	case DONE:
+		wake(p->to);
+	} else if (p->says == REFUSAL) {
+		on_refusal(t, p->transfer);
+	} else if (p->says == DATA) {
+		if (!p->is_lost && t->has_context)
+			on_data(t, p);
+	} else if (p->says == DONE) {
 		t->is_sending = false;
-		t->done = s->now;
-		break;
+		t->done = s.now;
+	} else {
+		on_answer(t, p);
 	}
 }
 
-static void on_timer(struct naive *s, uint32_t transfer)
+static void on_timer(struct naive_transfer *t, uint32_t transfer)
 {
-	struct naive_transfer *t = &s->t[transfer];
-
-	if (!t->is_sending || t->deadline > s->now)
+	if (!t->is_sending || t->deadline > s.now)
 		return;
 	t->next = t->base;
-	set_timer(s, transfer);
-	wake(s, transfer + 1);
+	set_timer(transfer);
+	wake(transfer + 1);
 }
 
-static void handle(struct naive *s, const struct event *e)
+static void handle(const struct event *e)
 {
 	const struct packet *p = &e->packet;
-	uint64_t wire = (uint64_t)p->bytes * PS_BYTE, *busy = &s->output_free[p->to];
+	uint64_t *busy = &s.output_free[p->to];
 
-	switch (e->kind) {
-	case AT_SWITCH:
-		*busy = (*busy > s->now ? *busy : s->now) + wire;
-		add(s, *busy + CABLE, AT_HOST, p->to, *p);
-		break;
-	case AT_HOST:
-		on_host(s, p);
-		break;
-	case SEND:
-		on_send(s, e->who);
-		break;
-	case START:
-	case RETRY:
-		say(s, e->who + 1, e->who, RQT, 0);
-		break;
-	case TIMER:
-		on_timer(s, e->who);
-		break;
+	s.now = e->time;
+	if (e->kind == AT_SWITCH) {
+		*busy = later(*busy, s.now) + p->bytes * PS_BYTE;
+		add(*busy + CABLE, AT_HOST, p->to, *p);
+	} else if (e->kind == AT_HOST) {
+		on_host(p);
+	} else if (e->kind == SEND) {
+		on_send(e->who);
+	} else if (e->kind == TIMER) {
+		on_timer(&s.t[e->who], e->who);
+	} else { /* START, RETRY */
+		say(e->who + 1, e->who, RQT, 0);
 	}
 }
 
-static void run_naive(struct naive *s, const struct fab_rdma_params *p,
-		      const struct fab_rdma_transfer *t)
+static void run_naive(const struct fab_rdma_params *p, const struct fab_rdma_transfer *t)
 {
-	*s = (struct naive){.p = p};
+	memset(&s, 0, sizeof(s));
+	s.p = *p;
 	for (uint32_t i = 0; i < SENDERS; i++) {
-		s->t[i] = (struct naive_transfer){
+		s.t[i] = (struct naive_transfer){
 			.n = (uint32_t)((t[i].bytes + MTU - 1) / MTU),
 			.nak = FAB_NONE,
 			.bytes = t[i].bytes,
 			.deadline = NEVER,
 			.done = NEVER};
-		add(s, t[i].start_ps, START, i, (struct packet){0});
+		add(t[i].start_ps, START, i, (struct packet){0});
 	}
-	while (s->events.n) {
-		struct event e = take(s);
+	while (s.events.n) {
+		struct event e = take();
 
-		s->now = e.time;
-		handle(s, &e);
+		handle(&e);
 	}
-	free(s->events.v);
+	free(s.events.v);
 	for (uint32_t h = 0; h < HOSTS; h++)
-		free(s->control[h].v);
+		free(s.control[h].v);
 }
 
 /* Bursts from 1 to 6 packets, losses to 8 %, one to three contexts, delay and backoff. */
@@ -349,7 +313,6 @@ static void draw(struct fab_rdma_params *p, struct fab_rdma_transfer *t, uint64_
 	for (uint32_t i = 0; i < SENDERS; i++)
 		t[i] = (struct fab_rdma_transfer){
 			.source = i + 1,
-			.target = 0,
 			.bytes = 1 + (seed * 7919 + i * 104729) % (MTU * 200),
 			.start_ps = seed % 4 * 1000 * i + i * 17};
 }
@@ -360,15 +323,13 @@ Test(rdma_naive, bursts_and_refusals)
 
 	for (uint64_t seed = 0; seed < 180; seed++) {
 		struct fab_rdma_transfer t[SENDERS];
-		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
-		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
-		struct naive s;
+		OWN(fab_rdma_result) r = {0};
+		OWN(rdma_stage) st;
 
-		rdma_stage_open(&st, "gen:mesh:dims=1,hosts=7", "minhop", t, SENDERS);
+		rdma_stage_open(&st, "mesh:dims=1,hosts=7", "minhop", t, SENDERS);
 		draw(&st.params, t, seed);
-		rdma_stage_net(&st);
-		r = rdma_stage_run(&st, rdma_scheme("gbn"));
-		run_naive(&s, &st.params, t);
+		r = rdma_run(&st, "gbn");
+		run_naive(&st.params, t);
 		for (uint32_t i = 0; i < SENDERS; i++) {
 			cr_assert_eq(r.fate[i].done_ps, s.t[i].done,
 				     "seed %lu, transfer %u: %lu ps, naive %lu ps", seed,
@@ -384,34 +345,4 @@ Test(rdma_naive, bursts_and_refusals)
 	cr_assert_gt(starts_good, 500);
 	cr_assert_gt(refusals, 500);
 	cr_assert_gt(again, 100);
-}
-
-/* The chain itself: as many lost as asked for, whatever the number, in rows as long as
- * asked for. */
-Test(rdma_naive, bursts)
-{
-	enum { N = 101, ATTEMPTS = 400 };
-	struct fab_rdma_params p = fab_rdma_defaults();
-	struct naive s = {.p = &p};
-	uint32_t lost = 0, lost_first = 0, lost_second = 0, rows = 0;
-
-	p.bad.loss = 0.1;
-	p.bad.burst = 4;
-	for (uint32_t a = 0; a < ATTEMPTS; a++) {
-		bool was_lost = false;
-
-		for (uint32_t i = 0; i < N; i++) {
-			bool is = is_lost(&s, 0, i, a);
-
-			lost += is;
-			rows += is && !was_lost;
-			was_lost = is;
-			lost_first += is && !i;
-			lost_second += is && i == 1;
-		}
-	}
-	cr_assert_float_eq(lost / (double)(ATTEMPTS * N), 0.1, 0.015);
-	cr_assert_float_eq(lost_first / (double)ATTEMPTS, 0.1, 0.05);
-	cr_assert_float_eq(lost_second / (double)ATTEMPTS, 0.1, 0.05);
-	cr_assert_float_eq((double)lost / rows, 4, 0.6);
 }

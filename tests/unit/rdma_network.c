@@ -1,47 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reliability schemes: buffers with bounds, chance, contexts, many runs, refusals. */
+/* Reliability schemes: buffers with bounds, chance, many runs, refusals. */
 #include "support/rdma_stage.h"
 #include "support/test.h"
 
-static struct fab_rdma_transfer *all_far(uint32_t n_ends, uint32_t rounds, uint64_t bytes)
+/* Each of 16 endpoints sends to 6 others. */
+static struct fab_rdma_result run_bounded(const char *spec, const char *engine,
+					  enum fab_sim_routing routing, uint32_t buffer,
+					  bool stalls)
 {
-	struct fab_rdma_transfer *t =
-		FAB_NEW((size_t)n_ends * rounds, struct fab_rdma_transfer);
+	struct fab_rdma_transfer t[16 * 6];
+	OWN(rdma_stage) st;
 
-	for (uint32_t i = 0; i < n_ends * rounds; i++) {
-		uint32_t e = i % n_ends;
-
+	for (uint32_t i = 0; i < FAB_COUNT(t); i++)
 		t[i] = (struct fab_rdma_transfer){
-			.source = e,
-			.target = (e + 1 + (i / n_ends * 5 + e * 7) % (n_ends - 1)) %
-				  n_ends,
-			.bytes = bytes};
-	}
-	return t;
-}
-
-static void run_bounded(const char *spec, const char *engine,
-			enum fab_sim_routing routing, uint32_t buffer,
-			struct fab_rdma_result *r)
-{
-	FAB_AUTOFREE struct fab_rdma_transfer *t = all_far(16, 6, 30000);
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
-
-	rdma_stage_open(&st, spec, engine, t, 16 * 6);
+			.source = i % 16,
+			.target = (i % 16 + 1 + (i / 16 * 5 + i % 16 * 7) % 15) % 16,
+			.bytes = 30000};
+	rdma_stage_open(&st, spec, engine, t, FAB_COUNT(t));
 	st.params.mtu = 512;
 	st.params.buffer = buffer;
 	st.params.routing = routing;
 	st.params.rto_ps = 1000000000;
-	rdma_stage_net(&st);
-	*r = rdma_stage_run(&st, rdma_scheme("oracle"));
-	/* the same by heap */
-	st.params.by_heap = true;
-	if (!r->is_stalled) {
-		FAB_AUTO(fab_rdma_result_fini)
-		struct fab_rdma_result b = rdma_stage_run(&st, rdma_scheme("oracle"));
-
-		rdma_assert_same(r, &b);
-	}
+	return stalls ? rdma_try(&st, "oracle") : rdma_run_twice(&st, "oracle");
 }
 
 /* A torus under load, buffers of one packet: lanes keep dimension order from stalling,
@@ -51,130 +31,73 @@ Test(rdma_network, bounded)
 	static const enum fab_sim_routing routing[] = {FAB_SIM_BY_TABLE, FAB_SIM_BY_QUEUE,
 						       FAB_SIM_SPRAY, FAB_SIM_BY_VALIANT,
 						       FAB_SIM_BY_UGAL};
-	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r;
+	OWN(fab_rdma_result) stalled = {0};
 
 	for (size_t i = 0; i < FAB_COUNT(routing); i++)
 		for (uint32_t buffer = 576; buffer < 10000;
 		     buffer *= (TEST_SHARE > 1 ? 9 : 3)) {
-			run_bounded("gen:torus:dims=4x4,hosts=1", "dor", routing[i],
-				    buffer, &r);
-			cr_assert_eq(r.n_done, r.n_transfers, "routing %zu, %u bytes", i,
-				     buffer);
-			cr_assert_eq(r.n_wrong, 0);
+			OWN(fab_rdma_result)
+			r = run_bounded("torus:dims=4x4,hosts=1", "dor", routing[i],
+					buffer, false);
+
 			cr_assert(!r.is_stalled);
 			cr_assert_eq(r.n.unroutable + r.n.looped, 0);
-			/* a packet and no more waits for each input and lane */
-			fab_rdma_result_fini(&r);
 		}
-	run_bounded("gen:torus:dims=16,hosts=1", "minhop", FAB_SIM_BY_TABLE, 576, &r);
-	cr_assert(r.is_stalled);
-	cr_assert_gt(r.n_hung, 0);
+	stalled = run_bounded("torus:dims=16,hosts=1", "minhop", FAB_SIM_BY_TABLE, 576,
+			      true);
+	cr_assert(stalled.is_stalled && stalled.n_hung > 0);
 }
 
-/* With room enough bounds change nothing: one transfer takes what it takes. */
-Test(rdma_network, bounded_ideal)
-{
-	struct fab_rdma_transfer t = {.source = 0, .target = 10, .bytes = 100000};
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
-
-	rdma_stage_open(&st, "gen:torus:dims=4x4,hosts=1", "dor", &t, 1);
-	st.params.buffer = 1 << 20;
-	rdma_stage_net(&st);
-	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
-		FAB_AUTO(fab_rdma_result_fini)
-		struct fab_rdma_result r = rdma_stage_run(&st, fab_rdma_schemes[k]);
-
-		cr_assert_eq(r.fate[0].done_ps, fab_rdma_ideal(st.net, 0));
-	}
-}
-
-/* All schemes see the same losses: those of first copies are the same numbers. */
-Test(rdma_network, common_luck)
-{
-	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 512 * 200};
-	uint64_t first = 0;
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
-
-	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
-	st.params.mtu = 512;
-	st.params.window = 256;
-	st.params.bad.loss = 0.03;
-	st.params.bad.delayed = 0.2;
-	st.params.bad.delay_ps = 500000;
-	rdma_stage_net(&st);
-	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
-		FAB_AUTO(fab_rdma_result_fini)
-		struct fab_rdma_result r = rdma_stage_run(&st, fab_rdma_schemes[k]);
-
-		/* without another copy the arrivals of first copies are those that were
-		 * not lost: their distances are counted but the first one's */
-		if (!k)
-			first = r.reorder.n;
-		cr_assert_eq(r.reorder.n, first, "%s", fab_rdma_schemes[k]->name);
-	}
-}
-
-/* Shares of packets lost: independent, in bursts, on each hop, all by an outage. */
+/* Shares of packets lost over 5 cables: independent, in bursts, on each hop, all by an
+ * outage. */
 Test(rdma_network, losses)
 {
 	enum { N = TEST_SHARE > 1 ? 50000 : 200000 };
-	struct fab_rdma_transfer t = {
-		.source = 0, .target = 3, .bytes = (uint64_t)N * 256};
-	struct fab_rdma_outage outage = {.cable = 0, .until_ps = 50000000};
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+	const struct fab_rdma_outage outage = {.until_ps = 50000000};
+	OWN(rdma_stage) st;
 
-	/* 4 switches in a row: 5 cables, endpoints' ones too */
-	rdma_stage_open(&st, "gen:mesh:dims=4,hosts=1", "minhop", &t, 1);
-	st.params.mtu = 256;
+	rdma_stage_one(&st, "mesh:dims=4,hosts=1", "minhop", 3, 256, N);
 	st.params.bad.loss = 0.1;
-	rdma_stage_net(&st);
 	for (int i = 0; i < 4; i++) {
-		FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
-		double share;
+		OWN(fab_rdma_result) r = {0};
 
 		st.params.bad.per_hop = i & 1;
 		st.params.bad.burst = i & 2 ? 5 : 0;
-		r = rdma_stage_run(&st, rdma_scheme("oracle"));
-		cr_assert_eq(r.n_done, 1);
-		share = (double)r.n.lost[FAB_RDMA_DATA] /
-			(double)r.n.packets[FAB_RDMA_DATA];
-		cr_assert_lt(fabs(share - (i & 1 ? 1 - pow(0.9, 5) : 0.1)),
-			     (i & 2 ? 0.008 : 0.004) * (TEST_SHARE > 1 ? 2 : 1), "%d: %g",
-			     i, share);
+		r = rdma_run(&st, "oracle");
+		cr_assert_float_eq((double)r.n.lost[FAB_RDMA_DATA] /
+					   (double)r.n.packets[FAB_RDMA_DATA],
+				   i & 1 ? 1 - pow(0.9, 5) : 0.1,
+				   (i & 2 ? 0.008 : 0.004) * (TEST_SHARE > 1 ? 2 : 1),
+				   "%d: %lu", i, r.n.lost[FAB_RDMA_DATA]);
 	}
 	rdma_stage_close(&st);
-	t.bytes = 256 * 20;
-	rdma_stage_open(&st, "gen:mesh:dims=4,hosts=1", "minhop", &t, 1);
+	rdma_stage_one(&st, "mesh:dims=4,hosts=1", "minhop", 3, 2048, 3);
 	st.params.bad.outage = &outage;
 	st.params.bad.n_outages = 1;
-	rdma_stage_net(&st);
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
-		FAB_AUTO(fab_rdma_result_fini)
-		struct fab_rdma_result r = rdma_stage_run(&st, fab_rdma_schemes[k]);
+		OWN(fab_rdma_result) r = rdma_run(&st, fab_rdma_schemes[k]->name);
 
-		cr_assert_eq(r.n_done, 1, "%s", fab_rdma_schemes[k]->name);
 		cr_assert_gt(r.fate[0].done_ps, outage.until_ps);
 		cr_assert_gt(r.n.lost[FAB_RDMA_RQT], 0);
 	}
 }
 
 /* Which scheme does not reach this share of the oracle's goodput, as a list. */
-static void expect_slow(const struct rdma_stage *st, double share, const char *expected)
+static void expect_slow(struct rdma_stage *st, double share, const char *expected)
 {
-	FAB_AUTO(fab_rdma_result_fini)
-	struct fab_rdma_result best = rdma_stage_run(st, rdma_scheme("oracle"));
-	FAB_AUTOFREE char *slow = NULL;
+	OWN(fab_rdma_result) best = rdma_run(st, "oracle");
+	OWN_HEAP char *slow = fab_strdup("");
 
 	for (size_t k = 0; k < fab_rdma_n_schemes; k++) {
-		FAB_AUTO(fab_rdma_result_fini)
-		struct fab_rdma_result r = rdma_stage_run(st, fab_rdma_schemes[k]);
+		const char *scheme = fab_rdma_schemes[k]->name;
+		OWN(fab_rdma_result) r = rdma_try(st, scheme);
 
 		if (!(r.goodput_gbps > share * best.goodput_gbps))
-			fab_append(&slow, ",", "%s", fab_rdma_schemes[k]->name);
+			fab_append(&slow, *slow ? "," : "", "%s", scheme);
 	}
-	cr_assert_str_eq(slow ? slow : "", expected, "delayed %g, G %u, reorder %lu: %s",
+	cr_assert_str_eq(slow, expected, "delayed %g, G %u, reorder %lu: %s",
 			 st->params.bad.delayed, st->params.gap, st->params.reorder_ps,
-			 slow ? slow : "");
+			 slow);
 }
 
 /* How many packets in a row are missing behind one that has come, on the mean: first
@@ -193,33 +116,26 @@ static double mean_row(const struct fab_rdma_result *r)
 	return (double)missing / rows;
 }
 
-/* Bursts of each cable by itself: losses come in rows, by bounded buffers and without. */
-Test(rdma_network, bursts_per_hop)
+/* Losses come in rows, of each cable by itself or of a transfer; by bounded buffers and
+ * without. */
+Test(rdma_network, bursts)
 {
 	enum { N = 100000 };
-	struct fab_rdma_transfer t = {
-		.source = 0, .target = 1, .bytes = (uint64_t)N * 256};
 
-	for (uint32_t buffer = 0; buffer < 10000; buffer += 5000) {
-		FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+	for (uint32_t i = 0; i < 8; i++) {
+		OWN(rdma_stage) st;
+		OWN(fab_rdma_result) r = {0};
 
-		rdma_stage_open(&st, "gen:mesh:dims=1,hosts=2", "minhop", &t, 1);
-		st.params.mtu = 256;
+		rdma_stage_one(&st, "mesh:dims=1,hosts=2", "minhop", 1, 256, N);
 		st.params.n_traced = 2 * N;
 		st.params.new_first = true;
-		st.params.buffer = buffer;
+		st.params.buffer = i & 1 ? 5000 : 0;
 		st.params.bad.loss = 0.01;
-		st.params.bad.per_hop = true;
-		rdma_stage_net(&st);
-		for (int burst = 0; burst < 10; burst += 5) {
-			FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
-
-			st.params.bad.burst = burst;
-			r = rdma_stage_run(&st, rdma_scheme("oracle"));
-			cr_assert_eq(r.n_done, 1);
-			cr_assert_lt(fabs(mean_row(&r) - (burst ? 5 : 1)), 0.6, "%d: %g",
-				     burst, mean_row(&r));
-		}
+		st.params.bad.burst = i & 2 ? 5 : 0;
+		st.params.bad.per_hop = i & 4;
+		r = rdma_run(&st, "oracle");
+		cr_assert_float_eq(mean_row(&r), i & 2 ? 5 : 1, 0.6, "%u: %g", i,
+				   mean_row(&r));
 	}
 }
 
@@ -228,17 +144,14 @@ Test(rdma_network, bursts_per_hop)
  * irn and sack-ro stop at the cap while the lowest number is late: within 4 %. */
 Test(rdma_network, goodput)
 {
-	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 4 << 20};
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
-
-	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
-	rdma_stage_net(&st);
 	/* under sanitizers the larger only */
-	for (st.params.mtu = TEST_SHARE > 1 ? 2048 : 512; st.params.mtu <= 2048;
-	     st.params.mtu *= 4) {
+	for (uint32_t mtu = TEST_SHARE > 1 ? 2048 : 512; mtu <= 2048; mtu *= 4) {
+		OWN(rdma_stage) st;
+
+		rdma_stage_one(&st, "torus:dims=4x4x4,hosts=1", "dor", 42, mtu,
+			       (4 << 20) / mtu);
 		/* more than a round trip carries */
 		st.params.sender_window = 256;
-		st.params.bad.delayed = 0;
 		expect_slow(&st, 0.99, "");
 		st.params.bad.delay_ps = 2700000;
 		for (int percent = 3; percent <= 30; percent += TEST_SHARE > 1 ? 27 : 9) {
@@ -256,11 +169,9 @@ Test(rdma_network, goodput)
  * where the window holds the reordering alone. */
 Test(rdma_network, thresholds)
 {
-	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 4 << 20};
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+	OWN(rdma_stage) st;
 
-	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
-	rdma_stage_net(&st);
+	rdma_stage_one(&st, "torus:dims=4x4x4,hosts=1", "dor", 42, 2048, 2048);
 	st.params.bad.delayed = 0.3;
 	st.params.bad.delay_ps = 3000000;
 	st.params.nacks = 1;
@@ -291,30 +202,21 @@ Test(rdma_network, thresholds)
  * first packet on much. */
 Test(rdma_network, credit_ends)
 {
-	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 4 << 20};
-	double share[2], oracle;
-	struct fab_rdma_result r;
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+	OWN(fab_rdma_result) best = {0}, at_first = {0}, later = {0};
+	OWN(rdma_stage) st;
 
-	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
-	st.params.mtu = 512;
+	rdma_stage_one(&st, "torus:dims=4x4x4,hosts=1", "dor", 42, 512, 8192);
 	st.params.window = 24;
 	st.params.bad.delayed = 0.0005;
 	st.params.bad.delay = FAB_RDMA_FIXED;
 	st.params.bad.delay_ps = 3000000;
-	rdma_stage_net(&st);
-	r = rdma_stage_run(&st, rdma_scheme("oracle"));
-	oracle = r.completion_mean;
-	fab_rdma_result_fini(&r);
-	for (int i = 0; i < 2; i++) {
-		st.params.credit = i ? 6 : 0;
-		r = rdma_stage_run(&st, rdma_scheme("rsw+"));
-		cr_assert_eq(r.n_done, 1);
-		cr_assert(i || r.n.beyond);
-		share[i] = oracle / r.completion_mean;
-		fab_rdma_result_fini(&r);
-	}
-	cr_assert(share[0] > 0.85 && share[1] < 0.7, "%g, %g", share[0], share[1]);
+	best = rdma_run(&st, "oracle");
+	later = rdma_run(&st, "rsw+");
+	st.params.credit = 6;
+	at_first = rdma_run(&st, "rsw+");
+	cr_assert_gt(later.n.beyond, 0);
+	cr_assert_gt(best.completion_mean / later.completion_mean, 0.85);
+	cr_assert_lt(best.completion_mean / at_first.completion_mean, 0.7);
 }
 
 /* A tenth of the packets held up, so that they come up to 64 places late: half of that as
@@ -322,103 +224,95 @@ Test(rdma_network, credit_ends)
  * and the storm beyond the window, and its cure. */
 Test(rdma_network, window)
 {
-	struct fab_rdma_transfer t = {.source = 0, .target = 42, .bytes = 512 * 512};
 	struct fab_rdma_case cases[4];
-	struct fab_rdma_summary out[FAB_COUNT(cases)] = {{0}};
-	struct fab_rdma_runs runs = {
-		.of = cases, .n_cases = FAB_COUNT(cases), .n_runs = 100};
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+	struct fab_rdma_summary out[4];
+	OWN(rdma_stage) st;
 
-	rdma_stage_open(&st, "gen:torus:dims=4x4x4,hosts=1", "dor", &t, 1);
-	st.params.mtu = 512;
-	rdma_stage_net(&st);
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		cases[i] = (struct fab_rdma_case){
-			.net = st.net, .params = st.params, .baseline = 0};
-		cases[i].params.bad.delayed = i < 3 ? 0.1 : 0;
-		cases[i].params.bad.delay_ps = 2700000;
-		cases[i].params.bad.loss = i < 3 ? 0 : 0.005;
+	rdma_stage_one(&st, "torus:dims=4x4x4,hosts=1", "dor", 42, 512, 512);
+	st.params.bad.delay_ps = 2700000;
+	for (int i = 0; i < 4; i++) {
+		st.params.window = i == 1 ? 32 : i == 2 ? 64 : 128;
+		st.params.bad.delayed = i < 3 ? 0.1 : 0;
+		st.params.bad.loss = i < 3 ? 0 : 0.005;
+		cases[i] = rdma_case(&st, i ? "rsw" : "oracle");
 	}
-	cases[0].scheme = rdma_scheme("oracle");
-	cases[1].scheme = cases[2].scheme = cases[3].scheme = rdma_scheme("rsw");
-	cases[1].params.window = 32;
-	cases[2].params.window = 64;
-	MUST(fab_rdma_compare(&runs, out, ERR));
-	cr_assert_lt(fabs(out[1].share.value - 0.63), 0.03, "%g", out[1].share.value);
+	rdma_compare(cases, 4, 100, out);
+	cr_assert_float_eq(out[1].share.value, 0.63, 0.03, "%g", out[1].share.value);
 	cr_assert_gt(out[2].share.value, 0.92, "%g", out[2].share.value);
 	cr_assert(out[1].reorder.max > 50 && out[1].reorder.max < 80, "%lu",
 		  out[1].reorder.max);
 	cr_assert_gt(fab_tally_mean(&out[3].rounds), 3);
-	for (size_t i = 0; i < FAB_COUNT(cases); i++)
-		fab_rdma_summary_fini(&out[i]);
+	rdma_end(out, 4);
 }
 
-/* The same for any number of threads; run by run differences; a run that fails. */
+/* The same for any number of threads, and where runs are added later; run by run
+ * differences; a case that is left out keeps the runs that it has; a run that fails. */
 Test(rdma_network, threads)
 {
-	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20000};
-	struct fab_rdma_case cases[6];
-	struct fab_rdma_summary a[FAB_COUNT(cases)] = {{0}}, b[FAB_COUNT(cases)] = {{0}};
-	struct fab_rdma_runs runs = {.of = cases, .n_cases = 6, .n_runs = 9};
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+	enum { N = 6, OUT = 2 };
+	const bool is_left_out[N] = {[OUT] = true};
+	struct fab_rdma_case cases[N];
+	struct fab_rdma_summary a[N] = {{0}}, b[N] = {{0}}, failed[N] = {{0}};
+	struct fab_rdma_runs runs = {
+		.of = cases, .n_cases = N, .n_runs = 4, .n_threads = 3};
+	OWN(rdma_stage) st;
 
-	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
-	st.params.mtu = 256;
+	rdma_stage_one(&st, "mesh:dims=3x2,hosts=1", "minhop", 5, 256, 78);
 	st.params.bad.loss = 0.05;
-	rdma_stage_net(&st);
-	for (size_t i = 0; i < FAB_COUNT(cases); i++)
-		cases[i] = (struct fab_rdma_case){.net = st.net,
-						  .params = st.params,
-						  .scheme = fab_rdma_schemes[i],
-						  .baseline = i ? 0 : FAB_NONE};
-	runs.n_threads = 1;
-	MUST(fab_rdma_compare(&runs, a, ERR));
-	runs.n_threads = 3;
+	for (size_t i = 0; i < N; i++)
+		cases[i] = rdma_case(&st, fab_rdma_schemes[i]->name);
+	cases[0].baseline = FAB_NONE;
 	MUST(fab_rdma_compare(&runs, b, ERR));
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		cr_assert_eq(a[i].n_runs, 9);
-		cr_assert_eq(memcmp(a[i].run, b[i].run, 9 * sizeof(*a[i].run)), 0);
-		cr_assert_eq(memcmp(&a[i].n, &b[i].n, sizeof(a[i].n)), 0);
-		cr_assert_eq(memcmp(&a[i].share, &b[i].share, sizeof(a[i].share)), 0);
+	runs.first_run = 4;
+	runs.n_runs = 5;
+	runs.is_left_out = is_left_out;
+	MUST(fab_rdma_compare(&runs, b, ERR));
+	runs = (struct fab_rdma_runs){
+		.of = cases, .n_cases = N, .n_runs = 9, .n_threads = 1};
+	MUST(fab_rdma_compare(&runs, a, ERR));
+	for (size_t i = 0; i < N; i++) {
+		const uint32_t n = i == OUT ? 4 : 9;
+
+		cr_assert(a[i].n_runs == 9 && b[i].n_runs == n);
+		cr_assert_eq(memcmp(a[i].run, b[i].run, n * sizeof(*a[i].run)), 0);
 		cr_assert_eq(a[i].difference.n, i ? 9 : 0);
 		if (i)
 			cr_assert_float_eq(fab_tally_mean(&a[i].difference),
 					   fab_tally_mean(&a[i].completion_mean) -
 						   fab_tally_mean(&a[0].completion_mean),
 					   1e-9);
-	}
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		fab_rdma_summary_fini(&a[i]);
-		fab_rdma_summary_fini(&b[i]);
+		if (i == OUT)
+			continue;
+		cr_assert_eq(memcmp(&a[i].n, &b[i].n, sizeof(a[i].n)), 0);
+		cr_assert_eq(memcmp(&a[i].share, &b[i].share, sizeof(a[i].share)), 0);
 	}
 	cases[4].params.window = 0;
-	FAILS(fab_rdma_compare(&runs, a, ERR), -EINVAL,
+	FAILS(fab_rdma_compare(&runs, failed, ERR), -EINVAL,
 	      "window of the receiver: 0 packets, expected 1 to 4096");
-	for (size_t i = 0; i < FAB_COUNT(cases); i++)
-		fab_rdma_summary_fini(&a[i]);
+	rdma_end(a, N);
+	rdma_end(b, N);
+	rdma_end(failed, N);
 }
 
 /* What is impossible is refused with one sentence. */
 Test(rdma_network, refused)
 {
-	struct fab_rdma_transfer t = {.source = 0, .target = 5, .bytes = 20000};
 	static const struct fab_rdma_transfer bad[] = {
 		{.target = 0, .bytes = 20000},
 		{.target = 6, .bytes = 20000},
 		{.target = 5, .bytes = 0},
 		{.target = 5, .bytes = UINT64_MAX / 2}};
 	struct fab_rdma_params good;
-	FAB_AUTO(fab_rdma_result_fini) struct fab_rdma_result r = {0};
+	OWN(fab_rdma_result) r = {0};
 	struct fab_rdma_net *net;
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
+	OWN(rdma_stage) st;
 
-	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", &t, 1);
+	rdma_stage_one(&st, "mesh:dims=3x2,hosts=1", "minhop", 5, 2048, 1);
 	good = st.params;
 #define REFUSES(field, value, what)                                                      \
 	st.params = good;                                                                \
 	st.params.field = (value);                                                       \
-	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, ERR), -EINVAL);             \
-	HAS(test_err.text, what);
+	FAILS(fab_rdma_check(&st.problem, &st.params, ERR), -EINVAL, what);
 	REFUSES(bad.loss, 1.5, "0 .. 1")
 	REFUSES(bad.loss, NAN, "0 .. 1")
 	REFUSES(bad.drop_control, -0.1, "control")
@@ -439,51 +333,17 @@ Test(rdma_network, refused)
 	REFUSES(msgid_bits, 33, "MSGID")
 	st.params = good;
 	st.problem.routes = NULL;
-	cr_assert_eq(fab_rdma_check(&st.problem, &st.params, ERR), -EINVAL);
+	FAILS(fab_rdma_check(&st.problem, &st.params, ERR), -EINVAL, "");
 	st.problem.routes = st.routes;
 	for (size_t i = 0; i < FAB_COUNT(bad); i++) {
-		t = bad[i];
+		st.problem.transfer = &bad[i];
 		cr_assert_eq(fab_rdma_net_new(&st.problem, &st.params, &net, ERR),
 			     -EINVAL, "%zu", i);
 	}
-	t = (struct fab_rdma_transfer){.target = 5, .bytes = 100};
-	rdma_stage_net(&st);
+	st.problem.transfer = &st.one;
 	st.params.bad.loss = 1;
 	st.params.end_ps = 1000000000;
-	r = rdma_stage_run(&st, rdma_scheme("rsw"));
+	r = rdma_try(&st, "rsw");
 	cr_assert_eq(r.n_hung, 1);
-	cr_assert(r.is_cut);
-	cr_assert(isnan(r.completion_mean));
-}
-
-/* Refusals: one context, many that ask; each policy comes to an end, in its own time. */
-Test(rdma_network, contexts)
-{
-	struct fab_rdma_transfer t[40];
-	struct fab_rdma_result r[3];
-	FAB_AUTO(rdma_stage_close) struct rdma_stage st;
-
-	for (uint32_t i = 0; i < FAB_COUNT(t); i++)
-		t[i] = (struct fab_rdma_transfer){
-			.source = 1 + i % 5, .target = 0, .bytes = 20000};
-	rdma_stage_open(&st, "gen:mesh:dims=3x2,hosts=1", "minhop", t, FAB_COUNT(t));
-	st.params.contexts = 1;
-	rdma_stage_net(&st);
-	for (int i = 0; i < 3; i++) {
-		st.params.retry = (enum fab_rdma_retry)i;
-		r[i] = rdma_stage_run(&st, rdma_scheme("rsw"));
-		cr_assert_eq(r[i].n_done, FAB_COUNT(t));
-		cr_assert_eq(r[i].n_wrong, 0);
-		cr_assert_eq(r[i].peak_contexts, 1);
-		cr_assert_eq(r[i].n.refusals > 0, true);
-		cr_assert_eq(r[i].n.packets[FAB_RDMA_REFUSAL] > 0, i != 2);
-	}
-	cr_assert_lt(r[2].completion_max, r[0].completion_max);
-	st.params.contexts = 4096;
-	for (int i = 0; i < 3; i++)
-		fab_rdma_result_fini(&r[i]);
-	r[0] = rdma_stage_run(&st, rdma_scheme("rsw"));
-	cr_assert_eq(r[0].peak_contexts, FAB_COUNT(t));
-	cr_assert_eq(r[0].n.refusals, 0);
-	fab_rdma_result_fini(&r[0]);
+	cr_assert(r.is_cut && isnan(r.completion_mean));
 }
