@@ -36,27 +36,22 @@ Test(bisection, of_generated_fabrics)
 	}
 }
 
-struct pairs {
-	uint32_t n;
-	const bool *uses; /* [n * n] from, to */
-	uint32_t *sender; /* [n] of each receiver, FAB_NONE */
-	bool *is_seen;
-};
-
-static bool augment(struct pairs *p, uint32_t to)
+/* Gives a receiver one of the senders that it can have, others another one. */
+static bool augment(const bool *uses, uint32_t n, uint32_t to, uint32_t *sender,
+		    bool *is_seen)
 {
-	for (uint32_t from = 0; from < p->n; from++) {
-		if (!p->uses[(size_t)from * p->n + to] || p->is_seen[from])
+	for (uint32_t from = 0; from < n; from++) {
+		uint32_t other = 0;
+
+		if (!uses[from * n + to] || is_seen[from])
 			continue;
-		p->is_seen[from] = true;
-		for (uint32_t other = 0;; other++) {
-			if (other < p->n && p->sender[other] != from)
-				continue;
-			if (other < p->n && !augment(p, other))
-				break;
-			p->sender[to] = from;
-			return true;
-		}
+		is_seen[from] = true;
+		while (other < n && sender[other] != from)
+			other++;
+		if (other < n && !augment(uses, n, other, sender, is_seen))
+			continue;
+		sender[to] = from;
+		return true;
 	}
 	return false;
 }
@@ -65,29 +60,22 @@ static bool augment(struct pairs *p, uint32_t to)
 static uint32_t flows_of(const struct fab_routes *r, const struct fab_flow_ends *ends,
 			 const uint32_t *column, uint32_t arc)
 {
-	bool *uses = FAB_NEW0((size_t)ends->n * ends->n, bool);
-	struct pairs p = {.n = ends->n,
-			  .uses = uses,
-			  .sender = FAB_NEW(ends->n, uint32_t),
-			  .is_seen = FAB_NEW(ends->n, bool)};
-	uint32_t n = 0;
+	uint32_t n = ends->n, flows = 0;
+	FAB_AUTOFREE bool *uses = FAB_NEW0(n * n, bool);
+	FAB_AUTOFREE uint32_t *sender = fab_none_new(n);
 
-	memset(p.sender, 0xff, ends->n * sizeof(*p.sender));
-	for (uint32_t a = 0; a < ends->n; a++)
-		for (uint32_t b = 0; b < ends->n; b++) {
-			struct fab_path path = fab_path_from(r, ends->sw[a], column[b]);
+	for (uint32_t i = 0; i < n * n; i++) {
+		struct fab_path path = fab_path_from(r, ends->sw[i / n], column[i % n]);
 
-			while (a != b && fab_path_step(&path))
-				uses[(size_t)a * ends->n + b] |= path.arc == arc;
-		}
-	for (uint32_t to = 0; to < ends->n; to++) {
-		memset(p.is_seen, 0, ends->n * sizeof(*p.is_seen));
-		n += augment(&p, to);
+		while (i / n != i % n && fab_path_step(&path))
+			uses[i] |= path.arc == arc;
 	}
-	free(p.sender);
-	free(p.is_seen);
-	free(uses);
-	return n;
+	for (uint32_t to = 0; to < n; to++) {
+		FAB_AUTOFREE bool *is_seen = FAB_NEW0(n, bool);
+
+		flows += augment(uses, n, to, sender, is_seen);
+	}
+	return flows;
 }
 
 /* The worst permutation, with that of each cable found end by end. */
@@ -101,9 +89,10 @@ Test(bisection, worst_permutations_are_those_of_all_cables)
 	for (size_t i = 0; i < FAB_COUNT(specs); i++) {
 		OWN(fab_fabric) *f = test_gen(specs[i]);
 		OWN(fab_routes) *routes = test_tables(f, NULL, "minhop", 2);
-		struct fab_flow_ends ends;
+		OWN(fab_flow_ends) ends;
 		struct fab_bisection b;
-		uint32_t most = 0, *column;
+		uint32_t most = 0;
+		FAB_AUTOFREE uint32_t *column = NULL;
 
 		fab_flow_ends_init(&ends, f, NULL, NULL);
 		column = fab_path_columns(routes, ends.n, ends.sw, ends.port);
@@ -120,8 +109,6 @@ Test(bisection, worst_permutations_are_those_of_all_cables)
 		cr_expect_leq(b.least_flows, most, "%s: bound %u, found %u", specs[i],
 			      b.least_flows, most);
 		n_exact += b.is_exact;
-		free(column);
-		fab_flow_ends_fini(&ends);
 	}
 	cr_expect_geq(n_exact, 3);
 }

@@ -17,14 +17,13 @@ static void put(struct file *file, uint64_t value, int bytes)
 		FAB_PUSH(file, (uint8_t)(value >> (8 * i)));
 }
 
-static void put_bytes(struct file *file, const void *bytes, size_t n)
+static void put_64(struct file *file, const uint8_t *bytes)
 {
-	FAB_RESERVE(file, n);
-	memcpy(file->v + file->n, bytes, n);
-	file->n += n;
+	for (int i = 0; i < 64; i++)
+		FAB_PUSH(file, bytes[i]);
 }
 
-static void put_be(uint8_t *at, uint64_t value, int bytes)
+static void set_be(uint8_t *at, uint64_t value, int bytes)
 {
 	while (bytes--) {
 		at[bytes] = (uint8_t)value;
@@ -32,41 +31,11 @@ static void put_be(uint8_t *at, uint64_t value, int bytes)
 	}
 }
 
-static void put_heading(struct file *file, uint32_t nodes, uint32_t ports)
-{
-	put(file, 0x8fe7832b, 4);
-	put(file, 1, 4);
-	put(file, nodes, 4);
-	put(file, ports, 4);
-	put(file, 2, 8);
-	put(file, 3, 4);
-}
-
-static void put_node(struct file *file, unsigned type, uint64_t guid, const char *name,
-		     unsigned n_stored)
-{
-	uint8_t zero[64] = {0}, info[64] = {0}, description[64] = {0};
-
-	put_be(info + 4, guid + 0x100, 8);
-	put_be(info + 20, guid + 0x200, 8);
-	put_be(info + 30, 0x101b, 2);
-	put_be(info + 37, 0x2c9, 3);
-	memcpy(description, name, strlen(name));
-	put(file, 7, 2);
-	put(file, 1, 1);
-	put(file, type == FAB_SMP_SWITCH, 1);
-	put_bytes(file, zero, 64);
-	put(file, guid, 8);
-	put(file, type, 1);
-	put(file, type == FAB_SMP_SWITCH ? 40 : 2, 1);
-	put_bytes(file, info, 64);
-	put_bytes(file, description, 64);
-	put(file, n_stored, 1);
-	for (unsigned i = 0; i < n_stored; i++) {
-		put(file, guid, 8);
-		put(file, i, 1);
-	}
-}
+struct node {
+	unsigned type;
+	uint64_t guid;
+	const char *name;
+};
 
 struct port {
 	uint64_t guid, node, peer_guid;
@@ -74,6 +43,31 @@ struct port {
 	uint8_t width, speed, ext; /* codes of PortInfo */
 	bool has_ext;
 };
+
+static void put_node(struct file *file, const struct node *n)
+{
+	uint8_t zero[64] = {0}, info[64] = {0}, description[64] = {0};
+
+	set_be(info + 4, n->guid + 0x100, 8);
+	set_be(info + 20, n->guid + 0x200, 8);
+	set_be(info + 30, 0x101b, 2);
+	set_be(info + 37, 0x2c9, 3);
+	memcpy(description, n->name, strlen(n->name));
+	put(file, 7, 2);
+	put(file, 1, 1);
+	put(file, n->type == FAB_SMP_SWITCH, 1);
+	put_64(file, zero);
+	put(file, n->guid, 8);
+	put(file, n->type, 1);
+	put(file, n->type == FAB_SMP_SWITCH ? 40 : 2, 1);
+	put_64(file, info);
+	put_64(file, description);
+	put(file, 2, 1); /* ports that are listed */
+	for (unsigned i = 0; i < 2; i++) {
+		put(file, n->guid, 8);
+		put(file, i, 1);
+	}
+}
 
 static void put_port(struct file *file, const struct port *p)
 {
@@ -88,72 +82,51 @@ static void put_port(struct file *file, const struct port *p)
 	put(file, 0, 1);
 	put(file, p->lid, 2);
 	put(file, 1, 1);
-	put_bytes(file, info, 64);
+	put_64(file, info);
 	put(file, p->node, 8);
 	put(file, p->peer_guid != 0, 1);
 	put(file, p->peer_guid, 8);
 	put(file, p->peer_number, 1);
 }
 
-static const struct port ports[] = {
-	{.guid = 0x10, .node = 1, .number = 0, .has_ext = true},
-	{.guid = 0x10,
-	 .node = 1,
-	 .number = 9,
-	 .peer_guid = 0x20,
-	 .peer_number = 2,
-	 .width = 2,
-	 .speed = 4,
-	 .ext = 4},
-	{.guid = 0x20,
-	 .node = 2,
-	 .number = 2,
-	 .peer_guid = 0x10,
-	 .peer_number = 9,
-	 .lid = 12,
-	 .width = 2,
-	 .speed = 4,
-	 .ext = 4,
-	 .has_ext = true},
-	{.guid = 0x21, .node = 2, .number = 1, .lid = 0xffff},
-};
-
-static struct file whole_file(void)
+static struct file file_of(const struct node *nodes, uint32_t n_nodes,
+			   const struct port *ports, uint32_t n_ports)
 {
 	struct file file = {0};
 
-	put_heading(&file, 2, FAB_COUNT(ports));
-	put_node(&file, FAB_SMP_SWITCH, 1, "leaf", 2);
-	put_node(&file, FAB_SMP_ADAPTER, 2, "n1 mlx5_0", 2);
-	for (size_t i = 0; i < FAB_COUNT(ports); i++)
+	put(&file, 0x8fe7832b, 4);
+	put(&file, 1, 4);
+	put(&file, n_nodes, 4);
+	put(&file, n_ports, 4);
+	put(&file, 2, 8);
+	put(&file, 3, 4);
+	for (uint32_t i = 0; i < n_nodes; i++)
+		put_node(&file, &nodes[i]);
+	for (uint32_t i = 0; i < n_ports; i++)
 		put_port(&file, &ports[i]);
 	return file;
 }
 
-static struct fab_fabric *read_file(struct file *file)
-{
-	struct fab_fabric *f = NULL;
+static const struct node nodes[] = {{FAB_SMP_SWITCH, 1, "leaf"},
+				    {FAB_SMP_ADAPTER, 2, "n1 mlx5_0"}};
 
-	MUST(fab_source_parse("c", file->v, file->n, NULL, &f, ERR));
-	free(file->v);
-	return f;
-}
-
-static void expect_refused(struct file *file, const char *message)
-{
-	struct fab_fabric *f = NULL;
-
-	FAILS_AS(fab_source_parse("c", file->v, file->n, NULL, &f, ERR), -EINVAL,
-		 message);
-	free(file->v);
-}
+/* The last one's peer is not there. */
+static const struct port ports[] = {
+	{0x10, 1, 0, 0, 0, 0, 0, 0, 0, true},
+	{0x10, 1, 0x20, 9, 2, 0, 2, 4, 4, false},
+	{0x20, 2, 0x10, 2, 9, 12, 2, 4, 4, true},
+	{0x21, 2, 0, 1, 0, 0xffff, 0, 0, 0, false},
+	{0x10, 1, 0x99, 3, 1, 0, 0, 0, 0, false},
+};
 
 Test(cache, reads_all_fields)
 {
-	struct file file = whole_file();
-	OWN(fab_fabric) *f = read_file(&file);
-	uint32_t port = fab_port_find(f, 0, 9);
+	FAB_AUTOFREE struct file file = file_of(nodes, 2, ports, FAB_COUNT(ports));
+	OWN(fab_fabric) *f = NULL;
+	uint32_t port;
 
+	MUST(fab_source_parse("c", file.v, file.n, NULL, &f, ERR));
+	port = fab_port_find(f, 0, 9);
 	cr_expect_str_eq(f->format, "cache");
 	cr_expect_eq(f->n_switches, 1);
 	cr_expect_eq(f->n_adapters, 1);
@@ -176,81 +149,61 @@ Test(cache, reads_all_fields)
 	cr_expect_eq(f->port_guid[port], 0x20);
 	cr_expect_eq(f->port_lid[port], 12);
 	cr_expect_eq(f->port_lid[fab_port_find(f, 1, 1)], 0);
-	cr_expect_eq(f->n_warnings, 0);
-}
-
-Test(cache, notices_every_cut)
-{
-	struct file file = whole_file();
-
-	for (size_t n = 4; n < file.n; n++) {
-		struct fab_fabric *f = NULL;
-		/* Behind the last byte of a heap block, so that sanitizers see a step. */
-		OWN_HEAP uint8_t *exact = malloc(n);
-
-		memcpy(exact, file.v, n);
-		cr_expect_eq(fab_source_parse("c", exact, n, NULL, &f, ERR), -EINVAL,
-			     "%zu of %zu bytes", n, file.n);
-		cr_expect_eq(strncmp(test_err.text, "c: libibnetdisc cache ", 22), 0,
-			     "%s", test_err.text);
-	}
-	free(file.v);
-}
-
-Test(cache, refuses_what_cannot_be)
-{
-	struct file file = whole_file();
-
-	file.v[4] = 9;
-	expect_refused(&file, "c: libibnetdisc cache of version 9, expected 1");
-	file = whole_file();
-	put_be(file.v + 8, 0xffffffff, 4);
-	expect_refused(&file,
-		       "c: libibnetdisc cache with 4294967295 nodes and 4 ports in 858 "
-		       "bytes, expected more bytes");
-	file = (struct file){0};
-	put_heading(&file, 1, 0);
-	put_node(&file, 4, 1, "x", 0);
-	expect_refused(&file,
-		       "c: node 1 of the libibnetdisc cache has type 4, expected 1, 2 "
-		       "or 3");
-	file = (struct file){0};
-	put_heading(&file, 2, 0);
-	put_node(&file, FAB_SMP_SWITCH, 1, "x", 0);
-	put_node(&file, FAB_SMP_SWITCH, 1, "x", 0);
-	expect_refused(&file,
-		       "c: node 2 of the libibnetdisc cache has GUID "
-		       "0x0000000000000001, which an earlier one has, expected one "
-		       "node a GUID");
-	file = (struct file){0};
-	put_heading(&file, 1, 1);
-	put_node(&file, FAB_SMP_SWITCH, 1, "x", 0);
-	put_port(&file, &ports[2]);
-	expect_refused(&file, "c: port 1 of the libibnetdisc cache belongs to node "
-			      "0x0000000000000002, expected one of the 1 nodes");
-}
-
-Test(cache, warns_of_a_peer_that_is_not_there)
-{
-	struct port lost = {.guid = 0x10,
-			    .node = 1,
-			    .number = 3,
-			    .peer_guid = 0x99,
-			    .peer_number = 1};
-	struct file file = {0};
-	OWN(fab_fabric) *f = NULL;
-
-	put_heading(&file, 2, FAB_COUNT(ports) + 1);
-	put_node(&file, FAB_SMP_SWITCH, 1, "leaf", 0);
-	put_node(&file, FAB_SMP_ADAPTER, 2, "n1 mlx5_0", 0);
-	for (size_t i = 0; i < FAB_COUNT(ports); i++)
-		put_port(&file, &ports[i]);
-	put_port(&file, &lost);
-	f = read_file(&file);
 	cr_assert_eq(f->n_warnings, 1);
 	cr_expect_str_eq(f->warnings[0].code, "unknown-peer");
 	cr_expect_str_eq(f->warnings[0].message,
 			 "the peer of port 3 of \"leaf\" is not in the cache");
+}
+
+Test(cache, notices_every_cut)
+{
+	FAB_AUTOFREE struct file file = file_of(nodes, 2, ports, 4);
+
+	for (size_t n = 4; n < file.n; n++) {
+		struct fab_fabric *f = NULL;
+		/* Behind the last byte of a heap block, so that sanitizers see a step. */
+		OWN_HEAP uint8_t *exact = memcpy(malloc(n), file.v, n);
+
+		FAILS(fab_source_parse("c", exact, n, NULL, &f, ERR), -EINVAL,
+		      "c: libibnetdisc cache ");
+	}
+}
+
+Test(cache, refuses_what_cannot_be)
+{
+	static const struct node of_type_4 = {4, 1, "x"},
+				 twice[] = {{2, 1, "x"}, {2, 1, "x"}};
+	static const struct {
+		const struct node *nodes;
+		uint32_t n_nodes, first_port, n_ports;
+		uint8_t version, more; /* bytes of the heading */
+		const char *message;
+	} cases[] = {
+		{nodes, 2, 0, 4, 9, 0, "c: libibnetdisc cache of version 9, expected 1"},
+		{nodes, 2, 0, 4, 1, 0xff,
+		 "c: libibnetdisc cache with 4278190082 nodes and 4 ports in 858 bytes, "
+		 "expected more bytes"},
+		{&of_type_4, 1, 0, 0, 1, 0,
+		 "c: node 1 of the libibnetdisc cache has type 4, expected 1, 2 or 3"},
+		{twice, 2, 0, 0, 1, 0,
+		 "c: node 2 of the libibnetdisc cache has GUID 0x0000000000000001, which "
+		 "an earlier one has, expected one node a GUID"},
+		{nodes, 1, 2, 1, 1, 0,
+		 "c: port 1 of the libibnetdisc cache belongs to node "
+		 "0x0000000000000002, expected one of the 1 nodes"},
+	};
+
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		FAB_AUTOFREE struct file file =
+			file_of(cases[i].nodes, cases[i].n_nodes,
+				ports + cases[i].first_port, cases[i].n_ports);
+		struct fab_fabric *f = NULL;
+
+		file.v[4] = cases[i].version;
+		file.v[11] = cases[i].more;
+		FAILS_AS(fab_source_parse("c", file.v, file.n, NULL, &f, ERR), -EINVAL,
+			 cases[i].message);
+	}
 }
 
 Test(cache, rates)

@@ -4,60 +4,23 @@
 
 #include "support/test.h"
 
-/* Edges at random, as lists. */
-struct edges {
-	uint32_t n, n_edges, from[200], to[200];
-};
+enum { MOST = 30, FAR = 1000 };
 
-static void draw(struct edges *e, uint64_t seed)
+/* Steps of the shortest walks of one edge or more (Floyd, Warshall). */
+static uint32_t steps[MOST][MOST];
+
+static void find_walks(uint32_t n, uint32_t n_edges, const uint32_t *from,
+		       const uint32_t *to)
 {
-	struct fab_rng rng = test_rng(seed);
-
-	e->n = 1 + test_below(&rng, 30);
-	e->n_edges = test_below(&rng, e->n + e->n / 2);
-	for (uint32_t i = 0; i < e->n_edges; i++) {
-		e->from[i] = test_below(&rng, e->n);
-		e->to[i] = test_below(&rng, e->n);
-	}
-}
-
-/* reach[u * n + v]: steps of the shortest walk of one edge or more (Floyd, Warshall). */
-static uint32_t *all_walks(const struct edges *e)
-{
-	uint32_t n = e->n, *steps = FAB_NEW((size_t)n * n, uint32_t);
-
 	for (uint32_t i = 0; i < n * n; i++)
-		steps[i] = FAB_NONE / 2;
-	for (uint32_t i = 0; i < e->n_edges; i++)
-		steps[e->from[i] * n + e->to[i]] = 1;
+		steps[i / n][i % n] = FAR;
+	for (uint32_t i = 0; i < n_edges; i++)
+		steps[from[i]][to[i]] = 1;
 	for (uint32_t k = 0; k < n; k++)
 		for (uint32_t u = 0; u < n; u++)
 			for (uint32_t v = 0; v < n; v++)
-				if (steps[u * n + k] + steps[k * n + v] <
-				    steps[u * n + v])
-					steps[u * n + v] =
-						steps[u * n + k] + steps[k * n + v];
-	return steps;
-}
-
-static bool has_edge(const struct edges *e, uint32_t from, uint32_t to)
-{
-	for (uint32_t i = 0; i < e->n_edges; i++)
-		if (e->from[i] == from && e->to[i] == to)
-			return true;
-	return false;
-}
-
-/* Strongly connected parts from all walks: the lowest vertex; FAB_NONE: on no cycle. */
-static void find_parts(const struct edges *e, const uint32_t *steps, uint32_t *part)
-{
-	for (uint32_t u = 0; u < e->n; u++) {
-		part[u] = FAB_NONE;
-		for (uint32_t v = e->n; v-- > 0;)
-			if (steps[u * e->n + v] < FAB_NONE / 2 &&
-			    steps[v * e->n + u] < FAB_NONE / 2)
-				part[u] = v;
-	}
+				if (steps[u][k] + steps[k][v] < steps[u][v])
+					steps[u][v] = steps[u][k] + steps[k][v];
 }
 
 Test(graph, cycles_are_found_and_the_shortest_one)
@@ -65,30 +28,39 @@ Test(graph, cycles_are_found_and_the_shortest_one)
 	uint32_t n_with = 0, n_without = 0, n_long = 0;
 
 	for (uint64_t seed = 0; seed < 400; seed++) {
-		uint32_t part[30], n, least = FAB_NONE / 2;
-		FAB_AUTOFREE uint32_t *steps = NULL, *cycle = NULL;
+		struct fab_rng rng = test_rng(seed);
+		uint32_t n = 1 + test_below(&rng, MOST), from[2 * MOST], to[2 * MOST];
+		uint32_t n_edges = test_below(&rng, n + n / 2), part[MOST];
+		uint32_t n_cycle, least = FAR;
+		FAB_AUTOFREE uint32_t *cycle = NULL;
 		FAB_AUTO(fab_graph_fini) struct fab_graph g;
-		struct edges e;
 
-		draw(&e, seed);
-		steps = all_walks(&e);
-		find_parts(&e, steps, part);
-		for (uint32_t v = 0; v < e.n; v++)
-			if (steps[v * e.n + v] < least)
-				least = steps[v * e.n + v];
-		fab_graph_init(&g, e.n, e.n_edges, e.from, e.to);
-		cr_assert_eq(g.first[e.n], e.n_edges);
-		for (uint32_t v = 0; v < e.n; v++)
+		for (uint32_t i = 0; i < n_edges; i++) {
+			from[i] = test_below(&rng, n);
+			to[i] = test_below(&rng, n);
+		}
+		find_walks(n, n_edges, from, to);
+		/* strongly connected parts: the lowest vertex; FAB_NONE: on no cycle */
+		for (uint32_t u = 0; u < n; u++) {
+			part[u] = FAB_NONE;
+			for (uint32_t v = n; v-- > 0;)
+				if (steps[u][v] < FAR && steps[v][u] < FAR)
+					part[u] = v;
+			least = steps[u][u] < least ? steps[u][u] : least;
+		}
+		fab_graph_init(&g, n, n_edges, from, to);
+		cr_assert_eq(g.first[n], n_edges);
+		for (uint32_t v = 0; v < n; v++)
 			for (uint32_t i = g.first[v]; i < g.first[v + 1]; i++)
-				cr_assert(has_edge(&e, v, g.peer[i]));
-		cr_assert_eq(fab_graph_has_cycle(&g), least < FAB_NONE / 2);
-		cycle = fab_graph_shortest_cycle(&g, part, UINT64_MAX, &n);
-		cr_assert_eq(n, least < FAB_NONE / 2 ? least : 0);
-		for (uint32_t i = 0; i < n; i++)
-			cr_assert(has_edge(&e, cycle[i], cycle[(i + 1) % n]));
-		n_with += n > 0;
-		n_without += !n;
-		n_long += n > 3;
+				cr_assert_eq(steps[v][g.peer[i]], 1);
+		cr_assert_eq(fab_graph_has_cycle(&g), least < FAR);
+		cycle = fab_graph_shortest_cycle(&g, part, UINT64_MAX, &n_cycle);
+		cr_assert_eq(n_cycle, least < FAR ? least : 0);
+		for (uint32_t i = 0; i < n_cycle; i++)
+			cr_assert_eq(steps[cycle[i]][cycle[(i + 1) % n_cycle]], 1);
+		n_with += n_cycle > 0;
+		n_without += !n_cycle;
+		n_long += n_cycle > 3;
 	}
 	cr_assert(n_with > 50 && n_without > 50 && n_long > 4, "%u %u %u", n_with,
 		  n_without, n_long);

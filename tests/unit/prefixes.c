@@ -1,34 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One mapping for all prefixes: what it costs, against trying all mappings. */
-#include "boot/mapping.h"
 #include "boot/share.h"
 #include "support/boots.h"
 #include "support/test.h"
 
-enum { NODES = 6, SERVERS = 3, MAPPINGS = 729 };
-
-static double slowest(const struct fab_machine *m, uint32_t n, const uint32_t *of)
-{
-	const uint32_t node[NODES] = {0, 1, 2, 3, 4, 5};
-	OWN(fab_batch) batch;
-	double mbps;
-
-	fab_batch_of(node, n, "prefix", &batch);
-	mbps = fab_share_slowest_brute(m, &batch, of);
-	return mbps;
-}
+enum { NODES = 6, SERVERS = 3 };
 
 /* How much slower than the best mapping for it the worst prefix is. */
 static double loss(const struct fab_machine *m, const double best[NODES + 1],
 		   const uint32_t *of)
 {
+	static const uint32_t node[NODES] = {0, 1, 2, 3, 4, 5};
 	double most = 1;
 
-	for (uint32_t n = 1; n <= m->n_nodes; n++)
-		most = fmax(most, best[n] / slowest(m, n, of));
+	for (uint32_t n = 1; n <= m->n_nodes; n++) {
+		OWN(fab_batch) batch;
+
+		fab_batch_of(node, n, "prefix", &batch);
+		most = fmax(most, best[n] / fab_share_slowest_brute(m, &batch, of));
+	}
 	return most;
 }
 
+/* Of the best of all mappings, and of `balanced` for prefixes and for the whole. */
 struct losses {
 	double best, prefixes, all;
 };
@@ -39,12 +33,9 @@ static struct losses losses_of(const struct fab_machine *m)
 	double best[NODES + 1];
 	OWN(fab_batch) all = fab_batch_all(m);
 	struct fab_mapping_problem p = {.m = m, .batch = &all};
-	const struct fab_mapping_engine *balanced = NULL;
+	const struct fab_mapping_engine *balanced = boots_engine("balanced");
 	uint32_t of[NODES], n_mappings = 1;
 
-	for (size_t i = 0; i < fab_mapping_n_engines; i++)
-		if (!strcmp(fab_mapping_engines[i].form, "balanced"))
-			balanced = &fab_mapping_engines[i];
 	for (uint32_t n = 1; n <= m->n_nodes; n++) {
 		struct fab_batch first = all;
 
@@ -92,58 +83,42 @@ Test(prefixes, price_of_serving_all)
 }
 
 /* Few machines have no mapping that is best for all prefixes; of this one, the worst of
- * 6000, every mapping leaves a prefix at three quarters of what it could get. */
-Test(prefixes, no_mapping_is_best_for_all)
+ * 6000, every mapping leaves a prefix at three quarters of what it could get. Where only
+ * servers limit, each prefix gets the most that it can get. */
+Test(prefixes, best_of_all)
 {
-	static const char text[] =
-		"s0 - 3\ns1 - 6\ns2 s0 1\ns3 s1 3\n"
-		"n0 s0 4 node\nn1 s0 3 node\nn2 s1 4 node\nn3 s1 4 node\n"
-		"n4 s0 3 node\nn5 s3 4 node\nv0 s0 6 server\nv1 s1 4 server\n"
-		"v2 s0 2 server\n";
-	OWN(fab_machine) *m = NULL;
-	struct losses l;
-
-	MUST(fab_machine_read("t", text, sizeof(text) - 1, &m, ERR));
-	l = losses_of(m);
+	OWN(fab_machine) *worst =
+		boots_read("s0 - 3\ns1 - 6\ns2 s0 1\ns3 s1 3\n"
+			   "n0 s0 4 node\nn1 s0 3 node\nn2 s1 4 node\nn3 s1 4 node\n"
+			   "n4 s0 3 node\nn5 s3 4 node\nv0 s0 6 server\n"
+			   "v1 s1 4 server\nv2 s0 2 server\n");
+	struct losses l = losses_of(worst);
 
 	cr_expect_float_eq(l.best, 4.0 / 3, 1e-9);
 	cr_expect_float_eq(l.prefixes, l.best, 1e-9);
-}
+	for (uint32_t k = 1; k < 40; k++) {
+		OWN_HEAP char *text = NULL;
+		OWN(fab_machine) *star = NULL;
 
-/* Six nodes and three servers: by all mappings of the nodes that have none. */
-static double best_completion(const struct fab_machine *m, const uint32_t *kept)
-{
-	double best = 0;
-
-	for (uint32_t code = 0; code < MAPPINGS; code++) {
-		uint32_t of[NODES];
-		bool is_good = true;
-
-		for (uint32_t i = 0, c = code; i < NODES; i++, c /= SERVERS) {
-			of[i] = c % SERVERS;
-			is_good &= kept[i] == FAB_NONE ? !m->server_is_down[of[i]]
-						       : of[i] == kept[i];
-		}
-		if (is_good)
-			best = fmax(best, slowest(m, NODES, of));
+		for (uint32_t i = 0; i < NODES; i++)
+			fab_append(&text, "", "n%u - 100 node\n", i);
+		for (uint32_t i = 0; i < SERVERS; i++)
+			fab_append(&text, "", "v%u - %u server\n", i,
+				   1 + k * (i + 3) % 17);
+		star = boots_read(text);
+		cr_expect_float_eq(losses_of(star).prefixes, 1, 1e-9, "%u", k);
 	}
-	return best;
 }
 
 /* `keep` moves the orphans only, and no other mapping of them is better. */
 Test(prefixes, orphans_are_spread_best)
 {
-	const struct fab_mapping_engine *keep = NULL;
-
-	for (size_t i = 0; i < fab_mapping_n_engines; i++)
-		if (!strcmp(fab_mapping_engines[i].form, "keep"))
-			keep = &fab_mapping_engines[i];
 	for (uint64_t seed = 0; seed < 200 / TEST_SHARE; seed++) {
 		OWN(fab_machine) *m = boots_random_machine(seed);
 		OWN(fab_batch) all = fab_batch_all(m);
 		bool was_down[SERVERS] = {0};
 		uint32_t loaded[NODES], kept[NODES], of[NODES];
-		struct fab_mapping_problem p = {
+		const struct fab_mapping_problem p = {
 			.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
 
 		m->server_is_down[seed % SERVERS] = true;
@@ -152,12 +127,12 @@ Test(prefixes, orphans_are_spread_best)
 				(uint32_t)(seed / 3 * 7 + i * (seed % 5 + 1)) % SERVERS;
 			kept[i] = loaded[i] == seed % SERVERS ? FAB_NONE : loaded[i];
 		}
-		MUST(keep->map(&p, of, ERR));
+		MUST(boots_engine("keep")->map(&p, of, ERR));
 		for (uint32_t i = 0; i < NODES; i++)
 			cr_expect(kept[i] == FAB_NONE || of[i] == kept[i]);
 		MUST(fab_mapping_verify(m, &all, of, ERR));
-		cr_expect_float_eq(slowest(m, NODES, of), best_completion(m, kept), 1e-9,
-				   "seed %d", (int)seed);
+		cr_expect_float_eq(fab_share_slowest_brute(m, &all, of),
+				   boots_best(m, &all, kept, 0), 1e-9, "seed %lu", seed);
 	}
 }
 
@@ -168,42 +143,17 @@ Test(prefixes, new_servers_take_the_fewest)
 	OWN(fab_machine) *m = boots_machine("node=40@10G,servers=5@1G");
 	OWN(fab_batch) all = fab_batch_all(m);
 	bool was_down[] = {false, false, false, false, true};
-	uint32_t loaded[40], moved = 0;
-	FAB_AUTOFREE uint32_t *of = FAB_NEW(40, uint32_t);
-	struct fab_mapping_problem p = {
+	uint32_t loaded[40], of[40], moved = 0;
+	const struct fab_mapping_problem p = {
 		.m = m, .batch = &all, .loaded = loaded, .was_down = was_down};
 
 	for (uint32_t i = 0; i < 40; i++)
 		loaded[i] = i % 4;
-	for (size_t i = 0; i < fab_mapping_n_engines; i++)
-		if (!strcmp(fab_mapping_engines[i].form, "keep"))
-			MUST(fab_mapping_engines[i].map(&p, of, ERR));
+	MUST(boots_engine("keep")->map(&p, of, ERR));
 	for (uint32_t i = 0; i < 40; i++) {
 		moved += of[i] != loaded[i];
 		cr_expect(of[i] == loaded[i] || of[i] == 4);
 	}
 	cr_expect_eq(moved, 8);
 	cr_expect_float_eq(fab_share_slowest_brute(m, &all, of), 125, 1e-9);
-}
-
-/* Where only servers limit, each prefix gets the most that it can get. */
-Test(prefixes, best_of_all_on_a_star)
-{
-	for (uint32_t k = 1; k < 40; k++) {
-		char spec[400] = "";
-		size_t at = 0;
-		OWN(fab_machine) *m = NULL;
-		struct losses l;
-
-		for (uint32_t i = 0; i < NODES; i++)
-			at += (size_t)snprintf(spec + at, sizeof(spec) - at,
-					       "n%u - 100 node\n", i);
-		for (uint32_t i = 0; i < SERVERS; i++)
-			at += (size_t)snprintf(spec + at, sizeof(spec) - at,
-					       "v%u - %u server\n", i,
-					       1 + k * (i + 3) % 17);
-		MUST(fab_machine_read("m", spec, at, &m, ERR));
-		l = losses_of(m);
-		cr_expect_float_eq(l.prefixes, 1, 1e-9, "%u", k);
-	}
 }

@@ -4,6 +4,7 @@
  * paths. */
 #include "mcast/search/search.h"
 
+#include "support/routed.h"
 #include "support/test.h"
 
 enum { GROUPS = 30, MOST = 7, ANY_HEIGHT = 100 };
@@ -16,23 +17,21 @@ static uint32_t exact_length(const struct fab_dist *dist, uint32_t n_switches,
 	FAB_AUTOFREE uint32_t *joined = FAB_NEW(n_switches, uint32_t);
 
 	for (uint32_t set = 1; set < 1u << (n - 1); set++) {
-		uint32_t *own = least + (size_t)set * n_switches;
+		bool is_one = !(set & (set - 1));
+		uint32_t *own = least + set * n_switches;
+		const uint8_t *row = fab_dist_row(dist, sw[__builtin_ctz(set)]);
 
 		for (uint32_t s = 0; s < n_switches; s++) {
-			joined[s] = set & (set - 1) ? UINT32_MAX : 0;
+			joined[s] = is_one ? row[s] : UINT32_MAX;
 			for (uint32_t part = (set - 1) & set; part;
 			     part = (part - 1) & set) {
-				uint32_t both =
-					least[(size_t)part * n_switches + s] +
-					least[(size_t)(set ^ part) * n_switches + s];
+				uint32_t both = least[part * n_switches + s] +
+						least[(set ^ part) * n_switches + s];
 
 				joined[s] = both < joined[s] ? both : joined[s];
 			}
 		}
-		if (!(set & (set - 1))) /* one switch */
-			for (uint32_t s = 0; s < n_switches; s++)
-				own[s] = fab_dist_row(dist, sw[__builtin_ctz(set)])[s];
-		for (uint32_t s = 0; s < n_switches && (set & (set - 1)); s++) {
+		for (uint32_t s = 0; s < n_switches; s++) {
 			own[s] = UINT32_MAX;
 			for (uint32_t t = 0; t < n_switches; t++) {
 				uint32_t by = joined[t] + fab_dist_row(dist, t)[s];
@@ -41,52 +40,7 @@ static uint32_t exact_length(const struct fab_dist *dist, uint32_t n_switches,
 			}
 		}
 	}
-	return least[((size_t)(1u << (n - 1)) - 1) * n_switches + sw[n - 1]];
-}
-
-/* Every switch has one way to the root, no member is deeper than the height. */
-static void check_tree(const struct fab_fabric *f, const struct fab_grown *tree,
-		       uint32_t root, const uint32_t *sw, uint32_t n, uint32_t height)
-{
-	FAB_AUTOFREE uint32_t *parent = FAB_NEW(f->n_switches, uint32_t);
-
-	memset(parent, 0xff, f->n_switches * sizeof(*parent));
-	for (uint32_t i = 0; i < tree->n; i++) {
-		cr_assert_eq(parent[tree->sw[i]], FAB_NONE);
-		cr_assert_neq(tree->sw[i], root);
-		parent[tree->sw[i]] = fab_cable_peer(f, tree->cable[i], tree->sw[i]);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t depth = 0, at = sw[i];
-
-		for (; at != root && depth <= height; at = parent[at], depth++)
-			cr_assert_neq(parent[at], FAB_NONE);
-		cr_expect_leq(depth, height);
-	}
-}
-
-/* Candidates for the root; returns their number. */
-static uint32_t find_roots(const struct fab_dist *dist, uint32_t n_switches,
-			   const uint32_t *sw, uint32_t n, uint32_t *root,
-			   uint32_t *height)
-{
-	uint32_t n_roots = 0;
-
-	*height = UINT32_MAX;
-	for (uint32_t s = 0; s < n_switches; s++) {
-		uint32_t far = 0;
-
-		for (uint32_t i = 0; i < n; i++)
-			far = fab_dist_row(dist, s)[sw[i]] > far
-				      ? fab_dist_row(dist, s)[sw[i]]
-				      : far;
-		if (far < *height)
-			n_roots = 0;
-		*height = far < *height ? far : *height;
-		if (far == *height && n_roots < FAB_SHORT_ROOTS)
-			root[n_roots++] = s;
-	}
-	return n_roots;
+	return least[((1u << (n - 1)) - 1) * n_switches + sw[n - 1]];
 }
 
 /* Where trees grow. */
@@ -120,100 +74,122 @@ static void wood_fini(struct wood *w)
 	fab_fabric_free(w->f);
 }
 
-/* The same tree with other ways has no more cables, and goes no deeper. */
-static void check_ways(struct wood *w, const struct fab_grown *tree, uint32_t root,
-		       const uint32_t *sw, uint32_t n, uint32_t height)
-{
-	FAB_AUTOFREE uint32_t *own_sw = FAB_NEW(w->f->n_switches, uint32_t);
-	FAB_AUTOFREE uint32_t *cable = FAB_NEW(w->f->n_switches, uint32_t);
-	struct fab_grown old = {tree->n, own_sw, cable, 0, 0};
+/* Members of a group, its candidates for the root, and their height. */
+struct members {
+	const uint32_t *sw;
+	uint32_t n, root[FAB_SHORT_ROOTS], n_roots, height;
+};
 
-	for (uint32_t i = 0; i < old.n; i++) {
-		own_sw[i] = tree->sw[i];
-		cable[i] = tree->cable[i];
+/* The first n switches of an order. */
+static struct members members_of(const struct wood *w, const uint32_t *order, uint32_t n)
+{
+	struct members m = {.sw = order, .n = n, .height = UINT32_MAX};
+
+	for (uint32_t s = 0; s < w->f->n_switches; s++) {
+		uint32_t far = routed_farthest(w->dist, s, order, n);
+
+		if (far < m.height) {
+			m.height = far;
+			m.n_roots = 0;
+		}
+		if (far == m.height && m.n_roots < FAB_SHORT_ROOTS)
+			m.root[m.n_roots++] = s;
 	}
-	old = fab_same_branches_grow(w->room, &w->prices, sw, n, root, &old);
-	check_tree(w->f, &old, root, sw, n, height);
-	cr_expect_leq(old.n, tree->n);
+	return m;
 }
 
-static const struct {
-	const char *fabric;
-	double most; /* all short trees over all exact ones */
-} nets[] = {{"torus:dims=5x4x4,hosts=1", 1.02},
-	    {"mesh:dims=8x8,hosts=1", 1.02},
-	    {"random:switches=60,degree=3,hosts=1,seed=3", 1.02},
-	    {"kfat:dims=5x5,hosts=1", 1.02}};
+/* Every switch has one way to the root, no member is deeper than the height. */
+static void check_tree(const struct fab_fabric *f, const struct fab_grown *tree,
+		       uint32_t root, const struct members *m, uint32_t height)
+{
+	FAB_AUTOFREE uint32_t *parent = fab_none_new(f->n_switches);
+
+	for (uint32_t i = 0; i < tree->n; i++) {
+		cr_assert_eq(parent[tree->sw[i]], FAB_NONE);
+		cr_assert_neq(tree->sw[i], root);
+		parent[tree->sw[i]] = fab_cable_peer(f, tree->cable[i], tree->sw[i]);
+	}
+	for (uint32_t i = 0; i < m->n; i++) {
+		uint32_t depth = 0, at = m->sw[i];
+
+		for (; at != root && depth <= height; at = parent[at], depth++)
+			cr_assert_neq(parent[at], FAB_NONE);
+		cr_expect_leq(depth, height);
+	}
+}
+
+/* From the candidates. */
+static struct fab_grown grow(struct wood *w, const struct members *m, uint64_t seed,
+			     uint32_t *root)
+{
+	struct fab_grown tree =
+		fab_short_tree_grow(w->room, &w->prices, m->sw, m->n, m->root, m->n_roots,
+				    50, m->height, seed, root);
+
+	check_tree(w->f, &tree, *root, m, m->height);
+	return tree;
+}
 
 Test(short_tree, exact_lengths)
 {
-	for (size_t net = 0; net < FAB_COUNT(nets); net++) {
+	/* all short trees are at most so much longer than all exact ones */
+	const double most = 1.02;
+	static const char *const specs[] = {
+		"torus:dims=5x4x4,hosts=1", "mesh:dims=8x8,hosts=1",
+		"random:switches=60,degree=3,hosts=1,seed=3", "kfat:dims=5x5,hosts=1"};
+
+	for (size_t net = 0; net < FAB_COUNT(specs); net++) {
 		FAB_AUTO(wood_fini) struct wood w;
 		uint32_t all_short = 0, all_exact = 0;
 		struct fab_rng rng;
 
-		wood_init(&w, nets[net].fabric);
+		wood_init(&w, specs[net]);
 		fab_rng_init(&rng, net);
 		for (uint32_t g = 0; g < GROUPS; g++) {
-			uint32_t n = 3 + test_below(&rng, MOST - 2), sw[MOST];
-			uint32_t root[FAB_SHORT_ROOTS], n_roots, height, best, exact;
-			struct fab_grown tree;
+			OWN_HEAP uint32_t *order = test_order(w.f->n_switches, &rng);
+			struct members m =
+				members_of(&w, order, 3 + test_below(&rng, MOST - 2));
+			uint32_t exact = exact_length(w.dist, w.f->n_switches, m.sw, m.n),
+				 root;
+			struct fab_grown tree =
+				fab_short_tree_grow(w.room, &w.prices, m.sw, m.n, m.sw,
+						    m.n, 50, ANY_HEIGHT, g, &root);
 
-			for (uint32_t i = 0; i < n;) {
-				uint32_t j = 0;
-
-				sw[i] = test_below(&rng, w.f->n_switches);
-				while (sw[j] != sw[i])
-					j++;
-				i += i == j;
-			}
-			exact = exact_length(w.dist, w.f->n_switches, sw, n);
-			tree = fab_short_tree_grow(w.room, &w.prices, sw, n, sw, n, 50,
-						   ANY_HEIGHT, g, &best);
-			check_tree(w.f, &tree, best, sw, n, ANY_HEIGHT);
+			check_tree(w.f, &tree, root, &m, ANY_HEIGHT);
 			cr_expect_geq(tree.n, exact);
 			all_short += tree.n;
 			all_exact += exact;
-			n_roots =
-				find_roots(w.dist, w.f->n_switches, sw, n, root, &height);
-			tree = fab_short_tree_grow(w.room, &w.prices, sw, n, root,
-						   n_roots, 50, height, g, &best);
-			check_tree(w.f, &tree, best, sw, n, height);
-			cr_expect_geq(tree.n, exact);
+			cr_expect_geq(grow(&w, &m, g, &root).n, exact);
 		}
-		cr_expect_leq(all_short, nets[net].most * all_exact, "%s: %u, exact %u",
-			      nets[net].fabric, all_short, all_exact);
-		cr_log_info("%s: %u, exact %u", nets[net].fabric, all_short, all_exact);
+		cr_expect_leq(all_short, most * all_exact, "%s: %u, exact %u", specs[net],
+			      all_short, all_exact);
 	}
 }
 
-/* Many members: ways cross each other. */
+/* Many members: ways cross each other. The same tree with other ways has no more cables,
+ * and goes no deeper. */
 Test(short_tree, heights)
 {
 	FAB_AUTO(wood_fini) struct wood w;
-	uint32_t *sw;
 	struct fab_rng rng;
 
 	wood_init(&w, "torus:dims=7x6x5,hosts=1");
-	sw = FAB_ARENA_NEW(&w.arena, w.f->n_switches, uint32_t);
 	fab_rng_init(&rng, 7);
 	for (uint32_t g = 0; g < 200; g++) {
-		uint32_t n = 10 + test_below(&rng, 60);
-		uint32_t root[FAB_SHORT_ROOTS], n_roots, height, best;
-		struct fab_grown tree;
+		OWN_HEAP uint32_t *order = test_order(w.f->n_switches, &rng);
+		struct members m = members_of(&w, order, 10 + test_below(&rng, 60));
+		uint32_t root;
+		struct fab_grown tree = grow(&w, &m, g, &root), other = tree;
+		size_t bytes = tree.n * sizeof(uint32_t);
+		OWN_HEAP uint32_t *sw = memcpy(malloc(bytes), tree.sw, bytes);
+		OWN_HEAP uint32_t *cable = memcpy(malloc(bytes), tree.cable, bytes);
 
-		/* the first n of an order */
-		for (uint32_t i = 0; i < w.f->n_switches; i++) {
-			uint32_t j = test_below(&rng, i + 1);
-
-			sw[i] = sw[j];
-			sw[j] = i;
-		}
-		n_roots = find_roots(w.dist, w.f->n_switches, sw, n, root, &height);
-		tree = fab_short_tree_grow(w.room, &w.prices, sw, n, root, n_roots, 50,
-					   height, g, &best);
-		check_tree(w.f, &tree, best, sw, n, height);
-		check_ways(&w, &tree, best, sw, n, height);
+		other.sw = sw;
+		other.cable = cable;
+		other = fab_same_branches_grow(w.room, &w.prices, m.sw, m.n, root,
+					       &other);
+		check_tree(w.f, &other, root, &m, m.height);
+		cr_expect_leq(other.n, tree.n);
 	}
 }
 
@@ -223,25 +199,23 @@ static double naive_path(const struct wood *w, const uint32_t *share, uint32_t m
 			 uint32_t root)
 {
 	const struct fab_fabric *f = w->f;
-	double one = __DBL_MAX__, two = __DBL_MAX__;
+	double one = INFINITY, two = INFINITY;
 
 	if (member == root)
 		return 0;
-	for (uint32_t a = f->arc_first[member]; a < f->arc_first[member + 1]; a++) {
+	FAB_EACH_ARC(f, member, a) {
 		uint32_t via = f->arc_peer[a];
 		double up = fab_price(&w->prices, f->arc_cable[a]);
 
-		if (via == root && up < one)
-			one = up;
-		for (uint32_t b = f->arc_first[via]; b < f->arc_first[via + 1]; b++) {
-			double both =
-				up + fab_price(&w->prices, f->arc_cable[b]) / share[via];
-
-			if (f->arc_peer[b] == root && both < two)
-				two = both;
-		}
+		if (via == root)
+			one = fmin(one, up);
+		FAB_EACH_ARC(f, via, b)
+			if (f->arc_peer[b] == root)
+				two = fmin(two,
+					   up + fab_price(&w->prices, f->arc_cable[b]) /
+							   share[via]);
 	}
-	return one < __DBL_MAX__ ? one : two;
+	return one < INFINITY ? one : two;
 }
 
 /* Roots by the sums of their paths, of equal ones by the hash of the seed. */
@@ -274,7 +248,7 @@ static void check_root_prices(struct wood *w, struct fab_root_prices *prices,
 		uint32_t best = FAB_NONE;
 
 		for (uint32_t s = 0; s < n_switches; s++)
-			if (bits[s / 64] >> s % 64 & 1 &&
+			if (fab_roots_has(bits, s) &&
 			    (best == FAB_NONE || sum[s] < sum[best] ||
 			     (sum[s] <= sum[best] &&
 			      fab_mix64(seed ^ s) < fab_mix64(seed ^ best))))

@@ -3,62 +3,87 @@
 #include "export/fabrics.h"
 #include "export/tables.h"
 #include "support/test.h"
+#include "support/unicast_check.h"
 
 enum { N_LIDS = 256, NO_PORT = 255 };
 
 struct net {
 	struct fab_fabric *f;
 	struct fab_faults *faults;
-	struct fab_routes r;
+	struct fab_routes *r;
 };
 
 /* Shortest paths to each sound switch with hosts. */
-static void make(struct net *n, const char *spec, const uint32_t *dead, uint32_t n_dead)
+static struct net net_of(const char *spec, const char *dead)
 {
-	*n = (struct net){.f = test_gen(spec)};
-	n->faults = fab_faults_new(n->f);
-	for (uint32_t i = 0; i < n_dead; i++)
-		fab_faults_kill_switch(n->faults, dead[i]);
-	n->r.f = n->f;
-	n->r.faults = n->faults;
-	n->r.column_switch = FAB_NEW(n->f->n_switches, uint32_t);
-	n->r.next = FAB_NEW((size_t)n->f->n_switches * n->f->n_switches, uint16_t);
-	for (uint32_t s = 0; s < n->f->n_switches; s++) {
-		const struct fab_fabric *f = n->f;
-		uint16_t *next = n->r.next + (size_t)n->r.n_columns * f->n_switches;
-		uint32_t head = 0, tail = 0;
-		FAB_AUTOFREE uint32_t *queue = FAB_NEW(f->n_switches, uint32_t);
+	struct fab_fabric *f = test_gen(spec);
+	struct fab_faults *faults = *dead ? test_faults(f, dead) : fab_faults_new(f);
+	struct fab_routes *r = fab_routes_new(f, faults, f->n_switches);
+	FAB_AUTOFREE uint32_t *dist = FAB_NEW(f->n_switches, uint32_t);
+	FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_switches, uint32_t);
 
-		if (n->faults->switch_is_dead[s] || !test_n_hosts_on(f, s))
+	r->n_columns = 0;
+	for (uint32_t to = 0; to < f->n_switches; to++) {
+		uint16_t *next = r->next + (size_t)r->n_columns * f->n_switches;
+
+		if (faults->switch_is_dead[to] || !test_n_hosts_on(f, to))
 			continue;
-		for (uint32_t i = 0; i < f->n_switches; i++)
-			next[i] = FAB_ARC_NONE;
-		next[s] = FAB_ARC_HERE;
-		queue[tail++] = s;
-		while (head < tail) {
-			uint32_t u = queue[head++];
-
-			for (uint32_t v = 0; v < f->n_switches; v++)
-				for (uint32_t a = f->arc_first[v];
-				     a < f->arc_first[v + 1]; a++)
-					if (f->arc_peer[a] == u &&
-					    next[v] == FAB_ARC_NONE &&
-					    !n->faults->cable_is_dead[f->arc_cable[a]]) {
-						next[v] = (uint16_t)(a - f->arc_first[v]);
-						queue[tail++] = v;
-					}
+		fab_faults_search(f, faults, to, dist, order);
+		for (uint32_t s = 0; s < f->n_switches; s++) {
+			next[s] = s == to ? FAB_ARC_HERE : FAB_ARC_NONE;
+			FAB_EACH_ARC(f, s, a)
+				if (fab_arc_is_live(faults, a) &&
+				    dist[f->arc_peer[a]] + 1 == dist[s])
+					next[s] = (uint16_t)(a - f->arc_first[s]);
 		}
-		n->r.column_switch[n->r.n_columns++] = s;
+		r->column_switch[r->n_columns++] = to;
 	}
+	return (struct net){f, faults, r};
 }
 
-static void end(struct net *n)
+static void own_net(struct net *n)
 {
-	free(n->r.next);
-	free(n->r.column_switch);
-	FAB_FREE_ALL(n->r.sl, n->r.vl_first, n->r.sl2vl);
+	fab_routes_free(n->r);
 	fab_faults_free(n->faults);
 	fab_fabric_free(n->f);
+}
+
+typedef int (*write_fn)(FILE *out, const struct fab_routes *r, struct fab_err *err);
+
+static char *written(const struct net *n, write_fn write)
+{
+	return TEXT_BY(out, MUST(write(out, n->r, ERR)));
+}
+
+static uint32_t by_guid(const struct fab_fabric *f, uint64_t guid)
+{
+	uint32_t i = 0;
+
+	while (i < f->n_nodes && f->node_guid[i] != guid)
+		i++;
+	cr_assert_lt(i, f->n_nodes, "no node %lx", guid);
+	return i;
+}
+
+static uint32_t port_of(const struct fab_fabric *f, uint32_t node)
+{
+	return fab_node_is_switch(f, node) ? f->node_first_port[node]
+					   : fab_node_first_connected_port(f, node);
+}
+
+static uint32_t lid_of(const struct fab_fabric *f, uint32_t node)
+{
+	return f->port_lid[port_of(f, node)];
+}
+
+static uint32_t switch_of(const struct fab_fabric *f, uint32_t node)
+{
+	return fab_port_switch(f, port_of(f, node));
+}
+
+static bool is_live(const struct net *n, uint32_t node)
+{
+	return !n->faults->switch_is_dead[switch_of(n->f, node)];
 }
 
 struct entry {
@@ -66,32 +91,18 @@ struct entry {
 	bool is_optimal;
 };
 
-/* [n_switches * N_LIDS] */
-typedef int (*write_fn)(FILE *out, const struct fab_routes *r, struct fab_err *err);
-
-static char *written(const struct net *n, write_fn write)
+/* [n_switches * N_LIDS] of what is written. */
+static struct entry *tables_by(const struct net *n, write_fn write)
 {
-	return TEXT_BY(out, MUST(write(out, &n->r, ERR)));
-}
-
-static uint32_t by_guid(const struct fab_fabric *f, unsigned long long guid)
-{
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		if (f->node_guid[i] == guid)
-			return i;
-	cr_assert_fail("no node %llx", guid);
-	return FAB_NONE;
-}
-
-static struct entry *read_tables(const struct net *n, char *text)
-{
-	struct entry *t = FAB_NEW0((size_t)n->f->n_switches * N_LIDS, struct entry);
+	size_t size = (size_t)n->f->n_switches * N_LIDS;
+	struct entry *t = FAB_NEW0(size, struct entry);
+	FAB_AUTOFREE char *text = written(n, write);
 	char *rest = text, *line, word[8];
 	unsigned lid, port, hops;
-	unsigned long long guid;
+	uint64_t guid;
 	uint32_t sw = FAB_NONE;
 
-	for (size_t i = 0; i < (size_t)n->f->n_switches * N_LIDS; i++)
+	for (size_t i = 0; i < size; i++)
 		t[i].port = NO_PORT;
 	while ((line = strsep(&rest, "\n"))) {
 		char *at = strstr(line, "witch 0x");
@@ -99,7 +110,7 @@ static struct entry *read_tables(const struct net *n, char *text)
 		if (!strncmp(line, "Unicast lids", 12))
 			at = strstr(line, " guid 0x");
 		if (at && strncmp(line, "0x", 2)) {
-			cr_assert_eq(sscanf(strstr(at, "0x"), "%llx", &guid), 1);
+			cr_assert_eq(sscanf(strstr(at, "0x"), "%lx", &guid), 1);
 			sw = by_guid(n->f, guid);
 			cr_expect(!n->faults->switch_is_dead[sw]);
 		} else if (sscanf(line, "%x : %u : %u : %7s", &lid, &port, &hops, word) ==
@@ -115,118 +126,82 @@ static struct entry *read_tables(const struct net *n, char *text)
 	return t;
 }
 
-/* Hops from a switch until the LID is reached, 0: it is not. */
-static unsigned walk(const struct net *n, const struct entry *t, uint32_t sw,
-		     uint32_t lid, unsigned *hops)
+/* Is a LID reached from a switch, and after how many hops? */
+static bool walk(const struct net *n, const struct entry *t, uint32_t sw, uint32_t lid,
+		 unsigned *hops)
 {
 	for (*hops = 0; *hops < 20; ++*hops) {
 		unsigned out = t[sw * N_LIDS + lid].port;
 		uint32_t port, peer;
 
 		if (!out)
-			return n->f->port_lid[n->f->node_first_port[sw]] == lid;
+			return lid_of(n->f, sw) == lid;
 		port = out == NO_PORT ? FAB_NONE : fab_port_find(n->f, sw, out);
 		if (port == FAB_NONE || n->faults->cable_is_dead[n->f->port_cable[port]])
-			return 0;
+			return false;
 		peer = fab_port_peer(n->f, port);
-		if (!fab_node_is_switch(n->f, n->f->port_node[peer])) {
+		sw = n->f->port_node[peer];
+		if (!fab_node_is_switch(n->f, sw)) {
 			++*hops;
 			return n->f->port_lid[peer] == lid;
 		}
-		sw = n->f->port_node[peer];
 	}
-	return 0;
+	return false;
 }
 
-static bool is_live(const struct net *n, uint32_t node)
+/* Tables lead everywhere; those with hops count them. */
+Test(tables_out, lead_everywhere)
 {
-	uint32_t sw = node;
+	static const struct {
+		const char *spec, *dead;
+	} cases[] = {
+		{"kfat:dims=3x3,hosts=2", ""},
+		{"kfat:dims=4x4,hosts=2", "0.0,1.1,2.2,3.3"},
+		{"kfat:dims=3x3x3,hosts=1", "0.1.0,2.2.2"},
+		/* roots far from leaves */
+		{"kfat:dims=4x4,hosts=2,levels=2,radix=4", "0.1"},
+		{"torus:dims=3x3,hosts=1", "sw-1.1"},
+	};
 
-	if (!fab_node_is_switch(n->f, node))
-		sw = fab_port_switch(n->f, fab_node_first_connected_port(n->f, node));
-	return !n->faults->switch_is_dead[sw];
-}
+	for (size_t i = 0; i < 2 * FAB_COUNT(cases); i++) {
+		FAB_AUTO(own_net)
+		struct net n = net_of(cases[i / 2].spec, cases[i / 2].dead);
+		bool has_hops = i % 2;
+		FAB_AUTOFREE struct entry *t =
+			tables_by(&n, has_hops ? fab_export_fdbs : fab_export_lfts);
 
-static uint32_t lid_of(const struct fab_fabric *f, uint32_t node)
-{
-	uint32_t port = fab_node_is_switch(f, node)
-				? f->node_first_port[node]
-				: fab_node_first_connected_port(f, node);
-
-	return f->port_lid[port];
-}
-
-static void check_all_reached(const char *spec, const uint32_t *dead, uint32_t n_dead,
-			      write_fn write)
-{
-	FAB_AUTO(end) struct net n;
-	FAB_AUTOFREE struct entry *t = NULL;
-	unsigned hops;
-	FAB_AUTOFREE char *text = NULL;
-
-	make(&n, spec, dead, n_dead);
-	text = written(&n, write);
-	t = read_tables(&n, text);
-	for (uint32_t s = 0; s < n.f->n_switches; s++)
-		for (uint32_t node = 0; node < n.f->n_nodes; node++) {
+		for (uint32_t k = 0; k < n.f->n_switches * n.f->n_nodes; k++) {
+			uint32_t sw = k / n.f->n_nodes, node = k % n.f->n_nodes;
 			uint32_t lid = lid_of(n.f, node);
-			bool want = is_live(&n, s) && is_live(&n, node);
+			const struct entry *e = &t[sw * N_LIDS + lid];
+			bool want = is_live(&n, sw) && is_live(&n, node);
+			unsigned hops;
 
-			cr_expect_eq(walk(&n, t, s, lid, &hops), want, "%s: %u to %u",
-				     spec, s, lid);
-			if (want && write == fab_export_fdbs)
-				cr_expect_eq(t[s * N_LIDS + lid].hops, hops,
-					     "%s: %u to %u", spec, s, lid);
-			if (want && write == fab_export_fdbs && node >= n.f->n_switches)
-				cr_expect(t[s * N_LIDS + lid].is_optimal);
+			cr_expect_eq(walk(&n, t, sw, lid, &hops), want, "%s: %u to %u",
+				     cases[i / 2].spec, sw, lid);
+			if (!want || !has_hops)
+				continue;
+			cr_expect_eq(e->hops, hops, "%s: %u to %u", cases[i / 2].spec, sw,
+				     lid);
+			cr_expect(node < n.f->n_switches || e->is_optimal);
 		}
-}
-
-static const struct {
-	const char *spec;
-	uint32_t n_dead, dead[4];
-} cases[] = {
-	{"kfat:dims=3x3,hosts=2", 0, {0}},
-	{"kfat:dims=4x4,hosts=2", 4, {0, 5, 10, 15}},
-	{"kfat:dims=3x3x3,hosts=1", 2, {3, 26}},
-	{"kfat:dims=4x4,hosts=2,levels=2,radix=4", 1, {1}}, /* roots far from leaves */
-	{"torus:dims=3x3,hosts=1", 1, {4}},
-};
-
-Test(tables_out, lfts_lead_everywhere)
-{
-	for (size_t i = 0; i < FAB_COUNT(cases); i++)
-		check_all_reached(cases[i].spec, cases[i].dead, cases[i].n_dead,
-				  fab_export_lfts);
-}
-
-Test(tables_out, fdbs_lead_everywhere_and_count_hops)
-{
-	for (size_t i = 0; i < FAB_COUNT(cases); i++)
-		check_all_reached(cases[i].spec, cases[i].dead, cases[i].n_dead,
-				  fab_export_fdbs);
+	}
 }
 
 /* A path once round a ring is none of the shortest; a missing entry stays missing. */
 Test(tables_out, detours_and_holes_are_told)
 {
-	FAB_AUTO(end) struct net n;
+	FAB_AUTO(own_net) struct net n = net_of("torus:dims=5,hosts=1", "");
 	FAB_AUTOFREE struct entry *t = NULL;
-	FAB_AUTOFREE char *text = NULL;
-	uint32_t lid;
+	uint32_t lid = lid_of(n.f, n.f->n_switches); /* on switch 0 */
 
-	make(&n, "torus:dims=5,hosts=1", NULL, 0);
-	for (uint32_t a = n.f->arc_first[1]; a < n.f->arc_first[2]; a++)
-		if (n.f->arc_peer[a] == 2)
-			n.r.next[1] = (uint16_t)(a - n.f->arc_first[1]);
-	for (uint32_t a = n.f->arc_first[2]; a < n.f->arc_first[3]; a++)
-		if (n.f->arc_peer[a] == 3)
-			n.r.next[2] = (uint16_t)(a - n.f->arc_first[2]);
-	n.r.next[4 * 5 + 2] = FAB_ARC_NONE;
-	n.r.next[3 * 5 + 1] = FAB_ARC_BROKEN;
-	text = written(&n, fab_export_fdbs);
-	t = read_tables(&n, text);
-	lid = lid_of(n.f, n.f->n_switches); /* on switch 0 */
+	for (uint32_t s = 1; s <= 2; s++)
+		FAB_EACH_ARC(n.f, s, a)
+			if (n.f->arc_peer[a] == s + 1)
+				n.r->next[s] = (uint16_t)(a - n.f->arc_first[s]);
+	n.r->next[4 * 5 + 2] = FAB_ARC_NONE;
+	n.r->next[3 * 5 + 1] = FAB_ARC_BROKEN;
+	t = tables_by(&n, fab_export_fdbs);
 	cr_expect_eq(t[1 * N_LIDS + lid].hops, 5);
 	cr_expect(!t[1 * N_LIDS + lid].is_optimal);
 	cr_expect(t[4 * N_LIDS + lid].is_optimal);
@@ -237,40 +212,33 @@ Test(tables_out, detours_and_holes_are_told)
 /* Tables that were read have a column a LID: only those LIDs have entries. */
 Test(tables_out, a_column_can_be_a_lid)
 {
-	FAB_AUTO(end) struct net n;
+	FAB_AUTO(own_net) struct net n = net_of("torus:dims=3x3,hosts=1", "");
+	const uint32_t nodes[] = {0, n.f->n_switches + 1}; /* switch 0, host of 1 */
 	FAB_AUTOFREE struct entry *t = NULL;
-	FAB_AUTOFREE char *text = NULL;
 	unsigned hops;
-	uint16_t lids[2];
-	uint32_t ports[2];
 
-	make(&n, "torus:dims=3x3,hosts=1", NULL, 0);
-	n.r.n_columns = 2;
+	n.r->n_columns = 2;
+	n.r->column_lid = FAB_NEW(2, uint16_t);
+	n.r->column_port = FAB_NEW(2, uint32_t);
 	for (uint32_t i = 0; i < 2; i++) {
-		uint32_t node = i ? n.f->n_switches + 1 : 0; /* switch 0, host of 1 */
-
-		lids[i] = (uint16_t)lid_of(n.f, node);
-		ports[i] = i ? fab_node_first_connected_port(n.f, node)
-			     : n.f->node_first_port[node];
+		n.r->column_lid[i] = (uint16_t)lid_of(n.f, nodes[i]);
+		n.r->column_port[i] = port_of(n.f, nodes[i]);
 	}
-	n.r.column_lid = lids;
-	n.r.column_port = ports;
-	text = written(&n, fab_export_lfts);
-	t = read_tables(&n, text);
+	t = tables_by(&n, fab_export_lfts);
 	for (uint32_t s = 0; s < n.f->n_switches; s++)
 		for (uint32_t node = 0; node < n.f->n_nodes; node++)
 			cr_expect_eq(walk(&n, t, s, lid_of(n.f, node), &hops),
-				     node == 0 || node == n.f->n_switches + 1);
+				     node == nodes[0] || node == nodes[1]);
 }
 
-static void expect_refused(struct net *n, const char *what)
+static void expect_refused(const struct fab_routes *r, const char *what)
 {
 	static const write_fn all[] = {fab_export_lfts, fab_export_fdbs,
 				       fab_export_path_sl};
 
 	for (size_t i = 0; i < FAB_COUNT(all); i++) {
 		FAB_AUTOFREE char *text =
-			TEXT_BY(out, FAILS(all[i](out, &n->r, ERR), -EINVAL, what));
+			TEXT_BY(out, FAILS(all[i](out, r, ERR), -EINVAL, what));
 
 		cr_expect_str_empty(text);
 	}
@@ -278,27 +246,27 @@ static void expect_refused(struct net *n, const char *what)
 
 Test(tables_out, lids_that_do_not_do)
 {
-	FAB_AUTO(end) struct net n;
-	uint32_t port;
-	uint64_t guid;
-	uint16_t was;
+	FAB_AUTO(own_net) struct net n = net_of("kfat:dims=3x3,hosts=2", "");
+	uint32_t port = port_of(n.f, n.f->n_switches);
+	uint64_t guid = n.f->node_guid[4];
+	const struct {
+		uint16_t lid;
+		uint8_t lmc;
+		const char *what;
+	} cases[] = {{FAB_LID_NONE, 0, "has no LID"},
+		     {0xc000, 0, "LID 49152, expected at most 49151"},
+		     {n.f->port_lid[0], 0, "belongs to"},
+		     /* 128 LIDs, those of others among them */
+		     {n.f->port_lid[port], 7, "belongs to"}};
 
-	make(&n, "kfat:dims=3x3,hosts=2", NULL, 0);
-	port = fab_node_first_connected_port(n.f, n.f->n_switches);
-	was = n.f->port_lid[port];
-	n.f->port_lid[port] = FAB_LID_NONE;
-	expect_refused(&n, "has no LID");
-	n.f->port_lid[port] = 0xc000;
-	expect_refused(&n, "LID 49152, expected at most 49151");
-	n.f->port_lid[port] = (uint16_t)lid_of(n.f, 0);
-	expect_refused(&n, "belongs to");
-	n.f->port_lid[port] = was;
-	n.f->port_lmc[port] = 7; /* 128 LIDs, those of others among them */
-	expect_refused(&n, "belongs to");
+	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+		n.f->port_lid[port] = cases[i].lid;
+		n.f->port_lmc[port] = cases[i].lmc;
+		expect_refused(n.r, cases[i].what);
+	}
 	n.f->port_lmc[port] = 0;
-	guid = n.f->node_guid[4];
 	n.f->node_guid[4] = n.f->node_guid[1];
-	expect_refused(&n, "to have its own");
+	expect_refused(n.r, "to have its own");
 	n.f->node_guid[4] = guid;
 	fab_faults_kill_switch(n.faults, 0); /* that host is on it: it needs none */
 	n.f->port_lid[port] = FAB_LID_NONE;
@@ -308,128 +276,57 @@ Test(tables_out, lids_that_do_not_do)
 Test(tables_out, a_subnet_that_is_too_small)
 {
 	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=50x50,hosts=19");
-	struct net n = {.f = f, .r = {.f = f}};
 
-	expect_refused(&n, "need 50100 LIDs, but a subnet has 49151");
+	expect_refused(&(struct fab_routes){.f = f},
+		       "need 50100 LIDs, but a subnet has 49151");
 }
 
-Test(tables_out, service_levels_of_paths)
+/* One lane, or that of the service level, in all lines; where a pair has no level nothing
+ * is written. */
+Test(tables_out, lanes_and_levels)
 {
-	uint32_t dead = 2, sources[9] = {0}, n_lines = 0;
-	unsigned long long guid;
-	unsigned lid, sl;
-	FAB_AUTO(end) struct net n;
-	FAB_AUTOFREE char *text = NULL, *nothing = NULL;
-	char *rest, *line;
+	FAB_AUTO(own_net) struct net n = net_of("kfat:dims=3x3,hosts=2", "0.2");
+	uint32_t n_columns = n.r->n_columns;
+	FAB_AUTOFREE char *nothing = NULL;
 
-	make(&n, "kfat:dims=3x3,hosts=2", &dead, 1);
-	n.r.sl_source = n.r.column_switch;
-	n.r.n_sl_sources = n.r.n_columns;
-	n.r.sl = FAB_NEW(n.r.n_columns * n.r.n_columns, uint8_t);
-	for (uint32_t i = 0; i < n.r.n_columns; i++) {
-		sources[n.r.column_switch[i]] = i;
-		for (uint32_t c = 0; c < n.r.n_columns; c++)
-			n.r.sl[i * n.r.n_columns + c] = (uint8_t)((3 * i + c) % 16);
-	}
-	rest = text = written(&n, fab_export_path_sl);
-	while ((line = strsep(&rest, "\n")) && *line) {
-		uint32_t node, from, to = 0, want = 0;
+	for (int i = 0; i < 2; i++) {
+		FAB_AUTOFREE char *text = NULL;
+		char *rest, *line;
+		uint32_t n_lines = 0;
+		uint64_t guid;
 
-		cr_assert_eq(sscanf(line, "0x%llx %u %u", &guid, &lid, &sl), 3);
-		node = by_guid(n.f, guid);
-		from = fab_port_switch(n.f, fab_node_first_connected_port(n.f, node));
-		while (lid_of(n.f, to) != lid)
-			to++;
-		cr_expect(is_live(&n, node) && is_live(&n, to));
-		if (!fab_node_is_switch(n.f, to))
-			to = fab_port_switch(n.f, fab_node_first_connected_port(n.f, to));
-		if (to < 9)
-			want = (3 * sources[from] + sources[to]) % 16;
-		cr_expect_eq(sl, want, "%s", line);
-		n_lines++;
+		n.r->lanes = i ? FAB_LANES_SL : FAB_LANES_ONE;
+		rest = text = written(&n, fab_export_sl2vl);
+		while ((line = strsep(&rest, "\n")) && *line) {
+			cr_assert_eq(sscanf(line, "0x%lx", &guid), 1);
+			cr_expect(is_live(&n, by_guid(n.f, guid)));
+			HAS(line, i ? " 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xef"
+				    : " 0x00 0x00 0x00 0x00 0x00 0x00 0x00 0x00");
+			n_lines++;
+		}
+		/* leaf 2 is dead: 8 leaves of 4 ports, 4 roots of 3, 2 of 2; 16 hosts */
+		cr_expect_eq(n_lines, 8 * 5 * 4 + 4 * 4 * 3 + 2 * 3 * 2 + 16);
 	}
-	cr_expect_eq(n_lines, 16 * (16 + 8 + 6));
-	/* one pair without a level: nothing is written */
-	n.r.sl[1] = FAB_SL_NONE;
-	nothing = TEXT_BY(out, FAILS(fab_export_path_sl(out, &n.r, ERR), -EINVAL,
+	n.r->sl_source = fab_none_new(n_columns);
+	n.r->n_sl_sources = n_columns;
+	for (uint32_t i = 0; i < n_columns; i++)
+		n.r->sl_source[i] = n.r->column_switch[i];
+	n.r->sl = FAB_NEW0(n_columns * n_columns, uint8_t);
+	free(written(&n, fab_export_path_sl));
+	n.r->sl[1] = FAB_SL_NONE;
+	nothing = TEXT_BY(out, FAILS(fab_export_path_sl(out, n.r, ERR), -EINVAL,
 				     "without a service level"));
 	cr_expect_str_empty(nothing);
 }
 
-static uint32_t arc_of_port(const struct fab_fabric *f, uint32_t sw, unsigned num)
-{
-	uint32_t port = fab_port_find(f, sw, num), a = f->arc_first[sw];
-
-	while (a < f->arc_first[sw + 1] && f->arc_cable[a] != f->port_cable[port])
-		a++;
-	return a - f->arc_first[sw];
-}
-
-static void check_lanes(const struct net *n)
-{
-	FAB_AUTOFREE char *text = written(n, fab_export_sl2vl);
-	char *rest = text, *line;
-	unsigned long long guid;
-	unsigned in, to, n_lines = 0;
-	int at;
-
-	while ((line = strsep(&rest, "\n")) && *line) {
-		uint32_t node;
-
-		cr_assert_eq(sscanf(line, "0x%llx %u %u%n", &guid, &in, &to, &at), 3);
-		node = by_guid(n->f, guid);
-		cr_expect(is_live(n, node));
-		for (unsigned sl = 0; sl < 16; sl++) {
-			char digit[2] = {line[at + 3 + 5 * (sl / 2) + sl % 2], 0};
-			unsigned want = n->r.lanes == FAB_LANES_SL ? sl : 0;
-
-			if (fab_node_is_switch(n->f, node))
-				want = fab_routes_vl(&n->r, node,
-						     arc_of_port(n->f, node, in),
-						     arc_of_port(n->f, node, to), sl);
-			cr_expect_eq(strtoul(digit, NULL, 16), want, "%s", line);
-		}
-		n_lines++;
-	}
-	/* leaf 2 is dead: 8 leaves of 4 ports, 4 roots of 3, 2 of 2; 16 hosts */
-	cr_expect_eq(n_lines, 8 * 5 * 4 + 4 * 4 * 3 + 2 * 3 * 2 + 16);
-}
-
-Test(tables_out, lanes)
-{
-	FAB_AUTO(end) struct net n;
-	uint32_t dead = 2;
-	uint64_t size = 0;
-
-	make(&n, "kfat:dims=3x3,hosts=2", &dead, 1);
-	check_lanes(&n);
-	n.r.lanes = FAB_LANES_SL;
-	check_lanes(&n);
-	/* Lanes that differ in switch, port in, port out, level. */
-	n.r.lanes = FAB_LANES_TABLE;
-	n.r.vl_first = FAB_NEW(n.f->n_switches + 1, uint64_t);
-	for (uint32_t s = 0; s <= n.f->n_switches; s++) {
-		uint64_t d = s < n.f->n_switches
-				     ? n.f->arc_first[s + 1] - n.f->arc_first[s] + 1
-				     : 0;
-
-		n.r.vl_first[s] = size;
-		size += d * d * 16;
-	}
-	n.r.sl2vl = FAB_NEW(size, uint8_t);
-	for (uint64_t i = 0; i < size; i++)
-		n.r.sl2vl[i] = (uint8_t)((i * 2654435761u >> 7) % 15);
-	check_lanes(&n);
-}
-
 Test(tables_out, what_is_left_is_a_fabric)
 {
-	FAB_AUTO(end) struct net n;
+	FAB_AUTO(own_net) struct net n = net_of("kfat:dims=3x3,hosts=2", "0.2");
 	OWN(fab_fabric) *left = NULL, *again = NULL, *all = NULL;
-	uint32_t dead[2] = {2, 9}, n_cables = 0; /* a leaf and a root switch */
+	uint32_t n_cables = 0;
 	FAB_AUTOFREE char *text = NULL;
 
-	make(&n, "kfat:dims=3x3,hosts=2", dead, 2);
+	fab_faults_kill_switch(n.faults, 9);		      /* a root */
 	fab_faults_kill_cable(n.faults, n.f->n_switch_links); /* host of leaf 0 */
 	MUST(fab_fabric_without(n.f, n.faults, &left, ERR));
 	cr_expect_eq(left->n_switches, n.f->n_switches - 2);

@@ -27,7 +27,7 @@ static bool is_leaf(const struct fab_routes *r, uint32_t sw)
 {
 	const struct fab_fabric *f = r->f;
 
-	for (uint32_t p = f->node_first_port[sw]; p < f->node_first_port[sw + 1]; p++) {
+	FAB_EACH_PORT(f, sw, p) {
 		uint32_t peer = fab_port_peer(f, p);
 
 		if (peer != FAB_NONE && f->node_kind[f->port_node[peer]] == FAB_ADAPTER &&
@@ -43,16 +43,15 @@ static uint32_t end_at(const struct plain *x, uint32_t port)
 	const struct fab_fabric *f = x->r->f;
 	uint32_t node = f->port_node[port], kind = f->node_kind[node], sw;
 
-	if (kind == FAB_SWITCH) {
-		if (f->port_num[port] || x->r->faults->switch_is_dead[node])
-			return FAB_NONE;
-		if (x->ends == FAB_ENDS_LEAVES)
-			return is_leaf(x->r, node) ? node : FAB_NONE;
-		return x->ends == FAB_ENDS_ALL ? node : FAB_NONE;
-	}
-	if (x->ends == FAB_ENDS_LEAVES || f->port_cable[port] == FAB_NONE)
-		return FAB_NONE;
-	if (kind == FAB_AGGREGATION && x->ends == FAB_ENDS_HOSTS)
+	if (kind == FAB_SWITCH)
+		return !f->port_num[port] && !x->r->faults->switch_is_dead[node] &&
+				       (x->ends == FAB_ENDS_ALL ||
+					(x->ends == FAB_ENDS_LEAVES &&
+					 is_leaf(x->r, node)))
+			       ? node
+			       : FAB_NONE;
+	if (x->ends == FAB_ENDS_LEAVES || f->port_cable[port] == FAB_NONE ||
+	    (kind == FAB_AGGREGATION && x->ends == FAB_ENDS_HOSTS))
 		return FAB_NONE;
 	sw = f->port_node[fab_port_peer(f, port)];
 	return x->r->faults->switch_is_dead[sw] ||
@@ -90,25 +89,20 @@ struct plain_path plain_walk(const struct plain *x, uint32_t from, uint32_t colu
 {
 	const struct fab_fabric *f = x->r->f;
 	struct plain_path p = {.at = {from}};
-	uint32_t at = from, in = f->arc_first[at + 1] - f->arc_first[at];
+	uint32_t at = from, in = fab_degree(f, at);
 
 	while (p.n < PLAIN_MAX_PATH) {
 		unsigned next = fab_routes_next(x->r, column)[at];
-		uint32_t arc = f->arc_first[at] + next, back = 0;
+		uint32_t arc = f->arc_first[at] + next;
 
-		if (next == FAB_ARC_HERE) {
-			p.arrives = at == x->r->column_switch[column];
-			break;
-		}
-		if (arc >= f->arc_first[at + 1] || !plain_arc_is_live(x->r, at, arc))
+		p.arrives = next == FAB_ARC_HERE && at == x->r->column_switch[column];
+		if (next == FAB_ARC_HERE || arc >= f->arc_first[at + 1] ||
+		    !plain_arc_is_live(x->r, at, arc))
 			break;
 		p.arc[p.n] = arc;
 		p.channel[p.n++] = channel_of(x->r, at, in, next, sl);
-		at = f->arc_peer[arc];
-		p.at[p.n] = at;
-		while (f->arc_cable[f->arc_first[at] + back] != f->arc_cable[arc])
-			back++;
-		in = back;
+		p.at[p.n] = at = f->arc_peer[arc];
+		in = f->arc_reverse[arc];
 	}
 	return p;
 }
@@ -127,23 +121,20 @@ bool plain_has_valley(const struct plain *x, const struct plain_path *p)
 
 uint32_t plain_arc_of(const struct fab_fabric *f, uint32_t sw, uint32_t port)
 {
-	uint32_t d = f->arc_first[sw + 1] - f->arc_first[sw], arc = 0;
+	uint32_t cable = f->port_cable[port];
 
-	while (arc < d && (f->port_cable[port] == FAB_NONE ||
-			   f->arc_cable[f->arc_first[sw] + arc] != f->port_cable[port]))
-		arc++;
-	return arc;
+	FAB_EACH_ARC(f, sw, a)
+		if (cable != FAB_NONE && f->arc_cable[a] == cable)
+			return a - f->arc_first[sw];
+	return fab_degree(f, sw);
 }
 
 /* Port of a switch by which packets come that are i hops on their way from an end. */
 static uint32_t in_port(const struct fab_fabric *f, const struct plain_path *p,
 			uint32_t i, uint32_t end)
 {
-	uint32_t c = i ? f->arc_cable[p->arc[i - 1]] : 0;
-
 	if (i)
-		return f->port_node[f->cable_a[c]] == p->at[i] ? f->cable_a[c]
-							       : f->cable_b[c];
+		return fab_cable_port(f, f->arc_cable[p->arc[i - 1]], p->at[i]);
 	return f->port_node[end] == p->at[0] ? end : fab_port_peer(f, end);
 }
 
@@ -165,27 +156,25 @@ static void miss(struct plain *x, const struct plain_path *p, uint32_t i, uint32
 static void pair(struct plain *x, uint32_t port, uint32_t from, uint32_t column,
 		 uint32_t to, bool with_cycles)
 {
-	const struct fab_fabric *f = x->r->f;
-	uint32_t d = x->dist[from * x->n + to], n = x->n_channels, node;
+	uint32_t d = x->dist[from * x->n + to], n = x->n_channels;
 	struct plain_path p = {.arrives = false};
 	unsigned sl = 0;
 	bool on_cycle = false;
 
-	node = port == FAB_NONE ? FAB_NONE : f->port_node[port];
 	if (column != FAB_NONE) {
-		sl = sl_of(x->r, node, from, column);
+		sl = sl_of(x->r, port == FAB_NONE ? FAB_NONE : x->r->f->port_node[port],
+			   from, column);
 		p = plain_walk(x, from, column, sl == FAB_SL_NONE ? 0 : sl);
 		p.arrives = p.arrives && (sl != FAB_SL_NONE || from == to);
 	}
 	for (uint32_t i = 0; p.arrives && i + 1 < p.n; i++) {
-		uint32_t *dep = &x->reach[(size_t)p.channel[i] * n + p.channel[i + 1]];
+		size_t a = p.channel[i], b = p.channel[i + 1];
 
-		if (p.channel[i] == FAB_NONE || p.channel[i + 1] == FAB_NONE)
+		if (a == FAB_NONE || b == FAB_NONE)
 			continue;
 		if (!with_cycles)
-			*dep = 1;
-		on_cycle |=
-			x->reach[(size_t)p.channel[i + 1] * n + p.channel[i]] < PLAIN_FAR;
+			x->reach[a * n + b] = 1;
+		on_cycle |= x->reach[b * n + a] < PLAIN_FAR;
 	}
 	if (with_cycles) {
 		x->got.pairs_on_cycles += on_cycle;
@@ -212,58 +201,49 @@ static void pair(struct plain *x, uint32_t port, uint32_t from, uint32_t column,
 	}
 }
 
-static void all_pairs_by_lid(struct plain *x, bool with_cycles)
+/* From all other ends to one. */
+static void pairs_to(struct plain *x, uint32_t to, uint32_t column, bool with_cycles)
+{
+	for (uint32_t from = 0; from < x->r->f->n_ports; from++)
+		if (from != to && end_at(x, from) != FAB_NONE)
+			pair(x, from, end_at(x, from), column, end_at(x, to),
+			     with_cycles);
+}
+
+/* A column leads to a LID of a port, or to a switch and all ends at it. */
+static void all_pairs(struct plain *x, bool with_cycles)
 {
 	const struct fab_routes *r = x->r;
+	uint32_t n = r->n_columns;
 
+	if (x->ends == FAB_ENDS_LEAVES && !r->column_lid) {
+		for (uint32_t i = 0; i < n * n; i++) {
+			uint32_t from = r->column_switch[i % n];
+			uint32_t to = r->column_switch[i / n];
+
+			if (from != to && !r->faults->switch_is_dead[from] &&
+			    !r->faults->switch_is_dead[to])
+				pair(x, FAB_NONE, from, i / n, to, with_cycles);
+		}
+		return;
+	}
 	for (uint32_t to = 0; to < r->f->n_ports; to++) {
-		bool has_column = false;
+		bool is_led = false;
 
 		if (end_at(x, to) == FAB_NONE)
 			continue;
-		for (uint32_t c = 0; c <= r->n_columns; c++) {
-			bool is_it =
-				c < r->n_columns ? r->column_port[c] == to : !has_column;
-
-			has_column |= is_it;
-			for (uint32_t from = 0; is_it && from < r->f->n_ports; from++)
-				if (from != to && end_at(x, from) != FAB_NONE)
-					pair(x, from, end_at(x, from),
-					     c < r->n_columns ? c : FAB_NONE,
-					     end_at(x, to), with_cycles);
+		for (uint32_t c = 0; c < n; c++) {
+			if (r->column_lid ? r->column_port[c] != to
+					  : r->column_switch[c] != end_at(x, to))
+				continue;
+			pairs_to(x, to, c, with_cycles);
+			is_led = true;
+			if (!r->column_lid)
+				break;
 		}
+		if (!is_led)
+			pairs_to(x, to, FAB_NONE, with_cycles);
 	}
-}
-
-static uint32_t column_of(const struct fab_routes *r, uint32_t sw)
-{
-	for (uint32_t c = 0; c < r->n_columns; c++)
-		if (r->column_switch[c] == sw)
-			return c;
-	return FAB_NONE;
-}
-
-static void all_pairs_by_switch(struct plain *x, bool with_cycles)
-{
-	const struct fab_routes *r = x->r;
-
-	if (x->ends == FAB_ENDS_LEAVES) {
-		for (uint32_t c = 0; c < r->n_columns; c++)
-			for (uint32_t i = 0; i < r->n_columns; i++)
-				if (i != c &&
-				    !r->faults->switch_is_dead[r->column_switch[c]] &&
-				    !r->faults->switch_is_dead[r->column_switch[i]])
-					pair(x, FAB_NONE, r->column_switch[i], c,
-					     r->column_switch[c], with_cycles);
-		return;
-	}
-	for (uint32_t to = 0; to < r->f->n_ports; to++)
-		for (uint32_t from = 0; from < r->f->n_ports; from++)
-			if (from != to && end_at(x, to) != FAB_NONE &&
-			    end_at(x, from) != FAB_NONE)
-				pair(x, from, end_at(x, from),
-				     column_of(r, end_at(x, to)), end_at(x, to),
-				     with_cycles);
 }
 
 void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
@@ -292,7 +272,7 @@ void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 	for (uint32_t i = 0; i < x->n * x->n; i++)
 		x->dist[i] = i / x->n == i % x->n ? 0 : PLAIN_FAR;
 	for (uint32_t s = 0; s < x->n; s++)
-		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++)
+		FAB_EACH_ARC(f, s, a)
 			if (plain_arc_is_live(r, s, a))
 				x->dist[s * x->n + f->arc_peer[a]] = 1;
 	shortest(x->dist, x->n);
@@ -300,13 +280,11 @@ void plain_init(struct plain *x, const struct fab_routes *r, enum fab_ends ends)
 
 void plain_analysis(struct plain *x)
 {
-	void (*all)(struct plain *, bool) =
-		x->r->column_lid ? all_pairs_by_lid : all_pairs_by_switch;
 	uint32_t n = x->n_channels, shortest_cycle = PLAIN_FAR;
 
-	all(x, false);
+	all_pairs(x, false);
 	shortest(x->reach, n);
-	all(x, true);
+	all_pairs(x, true);
 	for (uint32_t c = 0; c < n; c++) {
 		if (x->reach[(size_t)c * n + c] >= PLAIN_FAR)
 			continue;
@@ -319,9 +297,5 @@ void plain_analysis(struct plain *x)
 
 void plain_fini(struct plain *x)
 {
-	free(x->dist);
-	free(x->reach);
-	free(x->rank);
-	free(x->load);
-	free(x->is_missed);
+	FAB_FREE_ALL(x->dist, x->reach, x->rank, x->load, x->is_missed);
 }

@@ -4,40 +4,30 @@
 #include "mcast/route.h"
 #include "support/test.h"
 
-static void add_group(const struct routed *s, struct fab_groups_builder *b, uint32_t size,
-		      struct fab_rng *rng)
-{
-	const uint8_t *row = NULL;
-	uint32_t n = 0;
-
-	fab_groups_builder_begin(b, "g", 1);
-	while (n < size) {
-		uint32_t node = s->f->n_switches + test_below(rng, s->f->n_adapters);
-		uint32_t port = fab_node_first_connected_port(s->f, node);
-		uint32_t sw = fab_port_switch(s->f, port);
-
-		if (!row)
-			row = fab_dist_row(s->dist, sw);
-		if (row[sw] == FAB_HOPS_UNREACHABLE)
-			continue;
-		fab_groups_builder_add(b, port);
-		n++;
-	}
-}
-
-/* Takes the fabric. */
 void routed_init(struct routed *s, struct fab_fabric *f, uint32_t n_groups, uint32_t most,
 		 uint64_t seed)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_rng rng = test_rng(seed);
+	OWN(fab_dist) *dist = test_dist(f);
 
-	*s = (struct routed){.f = f};
-	s->dist = test_dist(f);
-	for (uint32_t i = 0; i < n_groups; i++)
-		add_group(s, b, 1 + test_below(&rng, most), &rng);
-	MUST(fab_groups_builder_finish(b, false, &s->groups, ERR));
-	s->problem = (struct fab_mcast_problem){f, s->dist, s->groups};
+	for (uint32_t i = 0; i < n_groups; i++) {
+		const uint8_t *row = NULL;
+
+		fab_groups_builder_begin(b, "g", 1);
+		for (uint32_t n = 1 + test_below(&rng, most); n;) {
+			uint32_t node = f->n_switches + test_below(&rng, f->n_adapters);
+			uint32_t port = fab_node_first_connected_port(f, node);
+			uint32_t sw = fab_port_switch(f, port);
+
+			row = row ? row : fab_dist_row(dist, sw);
+			if (row[sw] == FAB_HOPS_UNREACHABLE)
+				continue;
+			fab_groups_builder_add(b, port);
+			n--;
+		}
+	}
+	routed_init_builder(s, f, b);
 }
 
 void routed_init_patterns(struct routed *s, struct fab_fabric *f,
@@ -48,6 +38,11 @@ void routed_init_patterns(struct routed *s, struct fab_fabric *f,
 	for (; *patterns; patterns++)
 		MUST(fab_groups_add_pattern(b, *patterns, seed, ERR));
 	routed_init_builder(s, f, b);
+}
+
+void routed_init_pattern(struct routed *s, const char *spec, const char *pattern)
+{
+	routed_init_patterns(s, test_gen_raw(spec), (const char *[]){pattern, NULL}, 1);
 }
 
 void routed_init_builder(struct routed *s, struct fab_fabric *f,
@@ -110,8 +105,7 @@ void routed_all(const struct routed *s, struct fab_mcast_result *results,
 	MUST(fab_mcast_route(&s->problem, fab_mcast_engines, fab_mcast_n_engines,
 			     &options, results, &seconds, ERR));
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
-		MUST(fab_mcast_verify(&s->problem, &results[i], ERR));
-		fab_efi_of(&s->problem, &results[i], &efi[i]);
+		efi[i] = routed_efi(&s->problem, &results[i]);
 		if (results[i].engine == &fab_mcast_balanced)
 			balanced = &efi[i];
 		if (results[i].engine == &fab_mcast_optimal)
@@ -134,22 +128,13 @@ void routed_end(struct fab_mcast_result *results)
 		fab_mcast_result_fini(&results[i]);
 }
 
-struct fab_efi routed_balanced(const char *spec, const char *pattern)
+uint8_t routed_farthest(const struct fab_dist *dist, uint32_t from, const uint32_t *sw,
+			uint32_t n)
 {
-	const char *const patterns[] = {pattern, NULL};
-	const struct fab_mcast_options options = {.n_threads = 1, .bound = 1, .seed = 1};
-	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result r;
-	FAB_AUTO(routed_fini) struct routed s;
+	const uint8_t *row = fab_dist_row(dist, from);
+	uint8_t far = 0;
 
-	routed_init_patterns(&s, test_gen(spec), patterns, 1);
-	r = routed_by(&s.problem, &fab_mcast_balanced, &options);
-	return routed_efi(&s.problem, &r);
-}
-
-int routed_stop(void *context, uint64_t done, uint64_t total)
-{
-	(void)context;
-	(void)done;
-	(void)total;
-	return 1;
+	for (uint32_t i = 0; i < n; i++)
+		far = row[sw[i]] > far ? row[sw[i]] : far;
+	return far;
 }

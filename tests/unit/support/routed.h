@@ -3,6 +3,9 @@
 #pragma once
 
 #include "mcast/route.h"
+#include "support/own.h"
+
+OWN_VALUE(fab_mcast_result, fab_mcast_result_fini)
 
 enum { ROUTED_MAX_ENGINES = 16 };
 
@@ -22,6 +25,8 @@ void routed_init(struct routed *s, struct fab_fabric *f, uint32_t n_groups, uint
 /* Takes the fabric; groups of patterns, up to the NULL. */
 void routed_init_patterns(struct routed *s, struct fab_fabric *f,
 			  const char *const *patterns, uint64_t seed);
+/* A generated fabric with the groups of a pattern. */
+void routed_init_pattern(struct routed *s, const char *spec, const char *pattern);
 /* Takes the fabric, and the groups of a builder. */
 void routed_init_builder(struct routed *s, struct fab_fabric *f,
 			 struct fab_groups_builder *b);
@@ -43,9 +48,6 @@ void routed_all(const struct routed *s, struct fab_mcast_result *results,
 		struct fab_efi *efi);
 void routed_end(struct fab_mcast_result *results);
 
-/* What balanced comes to on a generated fabric with the groups of a pattern; asserts that
- * it is sound. */
-struct fab_efi routed_balanced(const char *spec, const char *pattern);
-
-/* Progress of whoever does not want to go on. */
-int routed_stop(void *context, uint64_t done, uint64_t total);
+/* Hops from a switch to the farthest of some. */
+uint8_t routed_farthest(const struct fab_dist *dist, uint32_t from, const uint32_t *sw,
+			uint32_t n);

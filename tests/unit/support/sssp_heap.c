@@ -74,54 +74,26 @@ static uint32_t pop(struct scratch *x)
 	return top;
 }
 
-/* The arc of `peer` that is the other direction of the cable of `sw`'s arc. */
-static uint32_t arc_back(const struct fab_fabric *f, uint32_t peer, uint32_t cable)
-{
-	uint32_t a = f->arc_first[peer];
-
-	while (f->arc_cable[a] != cable)
-		a++;
-	return a;
-}
-
 static void relax(const struct fab_fabric *f, struct scratch *x, uint32_t sw,
 		  uint32_t arc, uint32_t load)
 {
-	uint32_t peer = f->arc_peer[arc];
+	uint32_t peer = f->arc_peer[arc], back = fab_arc_back(f, arc);
 	uint64_t cost = x->cost[sw] + HOP + load;
 
-	if (cost > x->cost[peer])
+	if (cost == x->cost[peer] && back < x->parent[peer])
+		x->parent[peer] = back; /* the lowest port of the peer */
+	if (cost >= x->cost[peer])
 		return;
-	if (cost == x->cost[peer]) { /* the same cost: lowest port of the peer */
-		uint32_t back = arc_back(f, peer, f->arc_cable[arc]);
-
-		if (back < x->parent[peer])
-			x->parent[peer] = back;
-		return;
-	}
 	x->cost[peer] = cost;
-	x->parent[peer] = arc_back(f, peer, f->arc_cable[arc]);
+	x->parent[peer] = back;
 	sift_up(x, x->slot[peer] == FAB_NONE ? x->n++ : x->slot[peer], peer);
 }
 
-/* Keep the part of the shortest-path tree that the members need. */
-static void keep(struct fab_mcast_state *s, uint32_t group, const uint32_t *parent)
-{
-	const struct fab_fabric *f = s->problem->f;
-	const struct fab_groups *g = s->problem->groups;
-
-	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
-		for (uint32_t at = g->sw[i]; !fab_mcast_is_joined(s, at);) {
-			uint32_t arc = parent[at];
-
-			fab_mcast_join(s, at, f->arc_cable[arc]);
-			at = f->arc_peer[arc];
-		}
-}
-
+/* Keeps the part of the shortest-path tree that the members need. */
 static void grow(struct fab_mcast_state *s, uint32_t group)
 {
 	const struct fab_fabric *f = s->problem->f;
+	const struct fab_groups *g = s->problem->groups;
 	struct scratch *x = s->scratch;
 	uint32_t root = s->forest.root[group];
 
@@ -133,10 +105,16 @@ static void grow(struct fab_mcast_state *s, uint32_t group)
 	while (x->n) {
 		uint32_t sw = pop(x);
 
-		for (uint32_t a = f->arc_first[sw]; a < f->arc_first[sw + 1]; a++)
+		FAB_EACH_ARC(f, sw, a)
 			relax(f, x, sw, a, s->load[f->arc_cable[a]]);
 	}
-	keep(s, group, x->parent);
+	for (uint64_t i = g->sw_first[group]; i < g->sw_first[group + 1]; i++)
+		for (uint32_t at = g->sw[i]; !fab_mcast_is_joined(s, at);) {
+			uint32_t arc = x->parent[at];
+
+			fab_mcast_join(s, at, f->arc_cable[arc]);
+			at = f->arc_peer[arc];
+		}
 }
 
 const struct fab_mcast_engine sssp_heap = {
