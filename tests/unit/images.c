@@ -7,13 +7,14 @@
 
 enum { NODES_MAX = 6, IMAGE_MB = 100, ROUNDS = 60 / TEST_SHARE };
 
+static const struct fab_transfer_options options = {.image_bytes = IMAGE_MB * 1000000,
+						    .n_files = 1};
+
 static struct fab_arena memory = FAB_ARENA_INIT; /* ends with the process */
 
 Test(images, forms)
 {
-	static const char *const bad[] = {"",	     "4GB",	  ":4GB",
-					  "n1:",     "n1:0MB",	  "n1:4Gb",
-					  "n1:4GB:", "n1:4GB:,i", "n1:4GB:k,"};
+	char bad[] = "|4GB|:4GB|n1:|n1:0MB|n1:4Gb|n1:4GB:|n1:4GB:,i|n1:4GB:k,";
 	struct fab_image x;
 
 	MUST(fab_image_parse("login*:4GB", &memory, &x, ERR));
@@ -26,8 +27,8 @@ Test(images, forms)
 	cr_expect_str_eq(x.nodes, "a:b,c[1-2]");
 	cr_expect_str_eq(x.kernel, "http://{server}:80/k");
 	cr_expect_str_eq(x.initrd, "http://x/i");
-	for (size_t i = 0; i < FAB_COUNT(bad); i++)
-		FAILS(fab_image_parse(bad[i], &memory, &x, ERR), -EINVAL,
+	for (char *text, *rest = bad; (text = strsep(&rest, "|"));)
+		FAILS(fab_image_parse(text, &memory, &x, ERR), -EINVAL,
 		      "expected GROUP:SIZE");
 }
 
@@ -40,7 +41,7 @@ Test(images, groups)
 						 {.nodes = "node1", .bytes = 1}};
 	static const struct fab_image server = {.nodes = "server0", .bytes = 1};
 	static const struct fab_image unknown = {.nodes = "rack7", .bytes = 1};
-	const struct fab_image rest = {.bytes = 2000};
+	static const struct fab_image rest = {.bytes = 2000};
 	OWN(fab_machine) *m = boots_machine("rack=2@2G,node=3@1G/server=2@1G");
 	uint32_t of[NODES_MAX];
 
@@ -59,8 +60,6 @@ Test(images, groups)
 static double end_of(const struct fab_machine *m, const struct fab_batch *all,
 		     const uint32_t *of, bool is_max_min)
 {
-	const struct fab_transfer_options o = {.image_bytes = IMAGE_MB * 1000000,
-					       .n_files = 1};
 	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
 	struct fab_share share;
 
@@ -68,11 +67,11 @@ static double end_of(const struct fab_machine *m, const struct fab_batch *all,
 	cr_expect_float_eq(fab_share_pace(&share), fab_share_slowest_brute(m, all, of),
 			   1e-9 * fab_share_pace(&share));
 	if (!is_max_min)
-		return fab_transfer_equal_share_seconds(&share, &o);
-	MUST(fab_transfer_run(m, all, of, &o, &t, ERR));
+		return fab_transfer_equal_share_seconds(&share, &options);
+	MUST(fab_transfer_run(m, all, of, &options, &t, ERR));
 	/* what is left to the last node grows only */
 	cr_expect_leq(t.last_s,
-		      fab_transfer_equal_share_seconds(&share, &o) * (1 + 1e-9));
+		      fab_transfer_equal_share_seconds(&share, &options) * (1 + 1e-9));
 	return t.last_s;
 }
 
@@ -86,11 +85,9 @@ static const char *const machines[] = {
  * better than the best or much worse. */
 TEST_EACH(number, FAB_COUNT(machines), images, balanced_by_brute_force)
 {
-	const double sizes[] = {1, 0.5, 0.3, 0.1};
+	static const double sizes[] = {1, 0.5, 0.3, 0.1};
 	OWN(fab_machine) *m = boots_machine(machines[*number]);
 	OWN(fab_batch) all = boots_batch(m, "all");
-	const struct fab_transfer_options o = {.image_bytes = IMAGE_MB * 1000000,
-					       .n_files = 1};
 	struct fab_rng rng;
 	uint32_t n_best[2] = {0};
 
@@ -115,7 +112,7 @@ TEST_EACH(number, FAB_COUNT(machines), images, balanced_by_brute_force)
 		}
 		for (int model = 0; model < 2; model++) {
 			struct fab_mapping_problem p = {
-				.m = m, .batch = &all, .timed = model ? &o : NULL};
+				.m = m, .batch = &all, .timed = model ? &options : NULL};
 			double own;
 
 			MUST(boots_engine("balanced")->map(&p, of, ERR));
@@ -130,41 +127,4 @@ TEST_EACH(number, FAB_COUNT(machines), images, balanced_by_brute_force)
 	/* by max-min moves are tried; by equal shares two rules */
 	cr_expect_geq(n_best[1], ROUNDS * 9 / 10, "%u of %d", n_best[1], ROUNDS);
 	cr_expect_geq(n_best[0], ROUNDS / 3, "%u of %d", n_best[0], ROUNDS);
-}
-
-/* On one segment the bytes decide: 0.1, 0.3 and 1 image through 1 Gb/s. */
-Test(images, one_segment_by_hand)
-{
-	static const double part[] = {1, 0.3, 0.1};
-	OWN(fab_machine) *m = boots_machine("rack=1,node=3@1G/server=1@1G");
-	OWN(fab_batch) all = boots_batch(m, "all");
-	const struct fab_transfer_options o = {.image_bytes = IMAGE_MB * 1000000,
-					       .n_files = 1};
-	uint32_t of[3] = {0};
-	struct fab_transfer t;
-
-	m->image_part = part;
-	MUST(fab_transfer_run(m, &all, of, &o, &t, ERR));
-	cr_expect_float_eq(t.finish_s[2], 3 * 0.08, 1e-9);
-	cr_expect_float_eq(t.finish_s[1], 3 * 0.08 + 2 * 0.16, 1e-9);
-	cr_expect_float_eq(t.finish_s[0], 1.4 * 0.8, 1e-9);
-	cr_expect_float_eq(end_of(m, &all, of, false), 3 * 0.8, 1e-9);
-	fab_transfer_fini(&t);
-}
-
-/* Parts that are all 1 change nothing. */
-TEST_EACH(number, FAB_COUNT(machines), images, equal_ones)
-{
-	static const double part[NODES_MAX] = {1, 1, 1, 1, 1, 1};
-	OWN(fab_machine) *m = boots_machine(machines[*number]);
-	OWN(fab_batch) all = boots_batch(m, "all");
-	FAB_AUTOFREE uint32_t *of = boots_map(m, "scda", &all);
-	double bound = fab_mapping_upper_bound_mbps(m, &all), end[2];
-
-	for (int model = 0; model < 2; model++)
-		end[model] = end_of(m, &all, of, model);
-	m->image_part = part;
-	cr_expect_float_eq(fab_mapping_upper_bound_mbps(m, &all), bound, 1e-9 * bound);
-	for (int model = 0; model < 2; model++)
-		cr_expect_float_eq(end_of(m, &all, of, model), end[model], 1e-12);
 }

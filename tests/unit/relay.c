@@ -7,21 +7,13 @@
 
 enum { N_WAYS = FAB_RELAY_DOUBLING + 1, STATES = 1 << 9 };
 
-static uint32_t log2_up(uint32_t n)
-{
-	uint32_t k = 0;
-
-	while (1U << k < n)
-		k++;
-	return k;
-}
-
 /* Every node gets it once, from a server or from a node that has it by then. */
 static void expect_sound(const struct fab_batch *b, const struct fab_relay *r)
 {
-	FAB_AUTOFREE uint32_t *got = FAB_NEW0(b->n ? b->node[b->n - 1] + 1 : 1, uint32_t);
+	FAB_AUTOFREE uint32_t *got = FAB_NEW0(b->node[b->n - 1] + 1, uint32_t);
 
 	cr_assert_eq(r->n, b->n);
+	cr_assert_eq(r->n_steps, r->hop[r->n - 1].step + 1);
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct fab_relay_hop *h = &r->hop[i];
 
@@ -43,35 +35,6 @@ static double best(const struct fab_machine *m, const struct fab_batch *b,
 	return seconds;
 }
 
-/* Most transfers on any segment and direction in one step. */
-static uint32_t most_shared(const struct fab_machine *m, const struct fab_relay *r)
-{
-	uint32_t most = 0;
-
-	for (uint32_t step = 0; step < r->n_steps; step++)
-		for (uint32_t v = 1; v < m->n_vertices; v++) {
-			uint32_t in = 0, out = 0;
-
-			for (uint32_t i = 0; i < r->n; i++) {
-				const struct fab_relay_hop *h = &r->hop[i];
-				bool to = h->to >= m->first_node[v] &&
-					  h->to < m->end_node[v];
-				bool from =
-					h->is_from_server
-						? h->from >= m->first_interface[v] &&
-							  h->from < m->end_interface[v]
-						: h->from >= m->first_node[v] &&
-							  h->from < m->end_node[v];
-
-				in += h->step == step && to && !from;
-				out += h->step == step && from && !to;
-			}
-			most = in > most ? in : most;
-			most = out > most ? out : most;
-		}
-	return most;
-}
-
 Test(relay, plans_are_sound)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
@@ -86,25 +49,6 @@ Test(relay, plans_are_sound)
 				cr_expect_leq(r.n_servers, n);
 				expect_sound(&all, &r);
 			}
-	}
-}
-
-/* One server: the fewest steps, and no segment is used twice in a step and direction. */
-Test(relay, doubling_takes_the_fewest_steps_and_shares_nothing)
-{
-	OWN(fab_machine) *m = boots_machine("group=3@2G,rack=3@2G,node=5@1G/server=2@1G");
-	char text[20];
-
-	for (uint32_t n = 1; n <= m->n_nodes; n++) {
-		OWN(fab_batch) b = {0};
-		FAB_AUTO(fab_relay_fini) struct fab_relay r;
-
-		snprintf(text, sizeof(text), "first:%u", n);
-		b = boots_batch(m, text);
-		fab_relay_make(m, &b, FAB_RELAY_DOUBLING, 1, &r);
-		cr_expect_eq(r.n_steps, log2_up(n + 1), "%u nodes", n);
-		cr_expect_eq(most_shared(m, &r), 1, "%u nodes", n);
-		expect_sound(&b, &r);
 	}
 }
 
@@ -124,40 +68,6 @@ Test(relay, times_of_the_machine_of_the_paper)
 	cr_expect_float_eq(best(m, &all, FAB_RELAY_CHAIN, 400, 1), (400 + 255) / 1000.0,
 			   1e-9);
 	cr_expect_float_eq(best(m, &all, FAB_RELAY_CHAIN, 400, 0), 256 * 0.4, 1e-9);
-}
-
-/* A rack: a tree of 15 nodes has 4 steps; its server sends to one node, a node to two. */
-Test(relay, tree_of_a_rack)
-{
-	OWN(fab_machine) *m = boots_machine("rack=1,node=15@1G/server=1@1G");
-	OWN(fab_batch) all = boots_batch(m, "all");
-	FAB_AUTO(fab_relay_fini) struct fab_relay r;
-
-	fab_relay_make(m, &all, FAB_RELAY_TREE, 1, &r);
-	cr_expect_eq(r.n_steps, 4);
-	cr_expect_float_eq(fab_relay_seconds(m, &r, 100, 0), 0.1 + 3 * 0.2, 1e-9);
-	cr_expect_float_eq(fab_relay_seconds(m, &r, 100, 10), (100 + 30) / 500.0, 1e-9);
-	cr_expect_float_eq(fab_relay_seconds(m, &r, 100, 500), 400 / 500.0, 1e-9);
-}
-
-/* The slowest hop decides, wherever it stands; no server is left without a node. */
-Test(relay, unlike_nodes)
-{
-	static const char text[] = "n0 - 1000 node\nn1 - 100 node\nn2 - 1000 node\n"
-				   "s0 - 1000 server\ns1 - 1000 server\n"
-				   "s2 - 1000 server\ns3 - 1000 server\n";
-	OWN(fab_machine) *m = NULL;
-	OWN(fab_batch) all = {0};
-	FAB_AUTO(fab_relay_fini) struct fab_relay r;
-
-	MUST(fab_machine_read("text", text, strlen(text), &m, ERR));
-	all = boots_batch(m, "all");
-	fab_relay_make(m, &all, FAB_RELAY_TREE, 1, &r);
-	cr_expect_float_eq(fab_relay_seconds(m, &r, 100, 10), 110 / 100.0, 1e-9);
-	cr_expect_float_eq(fab_relay_seconds(m, &r, 100, 0), 0.1 + 1, 1e-9);
-	fab_relay_fini(&r);
-	fab_relay_make(m, &all, FAB_RELAY_CHAIN, 4, &r);
-	cr_expect_eq(r.n_servers, 3);
 }
 
 /* The least time of one step that gives the nodes of `to` the image from those of `have`
@@ -216,18 +126,14 @@ Test(relay, no_plan_in_steps_is_quicker)
 		"rack=1,node=6@1G/server=1@1G", "rack=2@1G,node=3@1G/server=1@1G",
 		"rack=3@1G,node=2@1G/server=1@1G", "rack=2@2G,node=3@1G/server=2@1G"};
 
-	for (size_t i = 0; i < FAB_COUNT(alike); i++) {
-		OWN(fab_machine) *m = boots_machine(alike[i]);
+	for (uint64_t i = 0; i < 14; i++) {
+		OWN(fab_machine) *m =
+			i < 4 ? boots_machine(alike[i]) : boots_random_machine(i - 4);
 		OWN(fab_batch) all = boots_batch(m, "all");
+		double got = best(m, &all, FAB_RELAY_DOUBLING, 1000, 0);
+		double least = least_of_all(m);
 
-		cr_expect_float_eq(best(m, &all, FAB_RELAY_DOUBLING, 1000, 0),
-				   least_of_all(m), 1e-9, "%s", alike[i]);
-	}
-	for (uint64_t seed = 0; seed < 10; seed++) {
-		OWN(fab_machine) *m = boots_random_machine(seed);
-		OWN(fab_batch) all = boots_batch(m, "all");
-
-		cr_expect_geq(best(m, &all, FAB_RELAY_DOUBLING, 1000, 0) * (1 + 1e-9),
-			      least_of_all(m));
+		cr_expect_geq(got * (1 + 1e-9), least);
+		cr_expect(i >= 4 || got <= least + 1e-9, "%s", alike[i % 4]);
 	}
 }

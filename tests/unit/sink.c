@@ -3,13 +3,15 @@
 #include "support/process.h"
 #include "support/test.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *target;
+TestSuite(sink, .init = enter_folder, .fini = leave_folder);
+
+static const char *target = "result";
+static int deadly = SIGKILL;
 
 static void check(int rc)
 {
@@ -43,57 +45,72 @@ static void write_and_exit(void)
 	exit(5);
 }
 
-static int deadly = SIGTERM;
-
 static void write_and_be_killed(void)
 {
 	write_new();
 	raise(deadly);
 }
 
+/* It ends with this wait status. */
+static void expect_run(void (*body)(void), int status)
+{
+	cr_assert_eq(run(body, "out", "err"), status, "%s", slurp("err"));
+}
+
+static void expect_file(const char *path, mode_t mode, const char *text)
+{
+	struct stat st;
+
+	cr_assert_eq(lstat(path, &st), 0);
+	cr_assert_eq(st.st_mode, S_IFREG | mode, "%s: %o", path, st.st_mode);
+	cr_assert_str_eq(slurp(path), text);
+}
+
+static void expect_link(const char *path)
+{
+	struct stat st;
+
+	cr_assert(lstat(path, &st) == 0 && S_ISLNK(st.st_mode));
+}
+
 Test(sink, writes_whole_or_not_at_all)
 {
-	FAB_AUTO(folder_fini) struct folder f;
-	int status;
-
-	folder_init(&f);
-	target = "result";
+	umask(027);
 	put(target, "old\n");
-	status = run(write_and_exit, "out", "err");
-	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	expect_run(write_and_exit, W_EXITCODE(5, 0));
 	cr_assert_str_eq(slurp(target), "old\n");
 	cr_assert_eq(n_files(), 1, "no temporary file is left");
-	status = run(write_and_be_killed, "out", "err");
-	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "%x", status);
-	cr_assert_str_eq(slurp(target), "old\n");
-	cr_assert_eq(n_files(), 1, "no temporary file is left by a signal");
-	cr_assert_eq(run(write_and_commit, "out", "err"), 0, "%s", slurp("err"));
-	cr_assert_str_eq(slurp(target), "new\n");
+	cr_assert_eq(unlink(target), 0);
+	expect_run(write_and_commit, 0);
+	expect_file(target, 0640, "new\n"); /* a new file obeys the umask */
 	cr_assert_eq(n_files(), 1);
 }
 
-Test(sink, keeps_permissions_and_links)
+/* Every signal that ends a process and can be caught; faults of our own, too. */
+Test(sink, no_signal_leaves_a_temporary_file)
 {
-	FAB_AUTO(folder_fini) struct folder f;
-	struct stat st;
+	static const int signals[] = {SIGHUP,	 SIGINT,    SIGQUIT, SIGPIPE, SIGALRM,
+				      SIGTERM,	 SIGUSR1,   SIGUSR2, SIGPOLL, SIGPROF,
+				      SIGXCPU,	 SIGXFSZ,   SIGPWR,  SIGTRAP, SIGSYS,
+				      SIGVTALRM, SIGSTKFLT, SIGABRT, SIGSEGV, SIGBUS,
+				      SIGFPE,	 SIGILL};
 
-	folder_init(&f);
-	target = "result";
-	umask(027);
-	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
-	cr_assert_eq(stat(target, &st), 0);
-	cr_assert_eq(st.st_mode & 0777, 0640, "a new file obeys the umask: %o",
-		     st.st_mode);
 	put(target, "old\n");
-	cr_assert_eq(chmod(target, 0604), 0);
-	cr_assert_eq(symlink("result", "link"), 0);
-	target = "link";
-	cr_assert_eq(run(write_and_commit, "out", "err"), 0);
-	cr_assert_eq(lstat("link", &st), 0);
-	cr_assert(S_ISLNK(st.st_mode));
-	cr_assert_eq(stat("result", &st), 0);
-	cr_assert_eq(st.st_mode & 0777, 0604);
-	cr_assert_str_eq(slurp("result"), "new\n");
+	for (size_t i = 0; i < FAB_COUNT(signals); i++) {
+		struct sigaction handler;
+		int status;
+
+		deadly = signals[i];
+		/* that of a sanitizer */
+		sigaction(deadly, NULL, &handler);
+		if (handler.sa_handler != SIG_DFL && deadly != SIGPIPE)
+			continue;
+		status = run(write_and_be_killed, "out", "err");
+		cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == deadly,
+			  "signal %d: %x", deadly, status);
+		cr_expect_eq(n_files(), 1, "signal %d", deadly);
+		cr_expect_str_eq(slurp(target), "old\n");
+	}
 }
 
 static void fill_folder_and_be_killed(void)
@@ -138,120 +155,80 @@ static void meet_another(void)
 /* What SIGKILL leaves is removed by the next run with the target, and nothing else. */
 Test(sink, what_sigkill_leaves)
 {
-	static const struct {
-		void (*killed)(void), (*commit)(void);
-	} cases[] = {{write_and_be_killed, write_and_commit},
-		     {fill_folder_and_be_killed, fill_and_commit_folder}};
-	FAB_AUTO(folder_fini) struct folder f;
+	static void (*const killed[])(void) = {write_and_be_killed,
+					       fill_folder_and_be_killed};
+	static void (*const commit[])(void) = {write_and_commit, fill_and_commit_folder};
 
-	folder_init(&f);
-	deadly = SIGKILL;
 	put(".result.backup", "of others");
 	put(".result2.fabkit-abcdef", "of another target");
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
+	for (int i = 0; i < 2; i++) {
 		target = i ? "folder" : "result";
-		cr_assert(WIFSIGNALED(run(cases[i].killed, "out", "err")));
-		cr_assert(WIFSIGNALED(run(cases[i].killed, "out", "err")));
-		cr_assert_eq(n_files(), (int)(3 + i), "the second removed the first's");
-		cr_assert_eq(run(cases[i].commit, "out", "err"), 0, "%s", slurp("err"));
-		cr_assert_eq(n_files(), (int)(3 + i), "none is left");
+		expect_run(killed[i], SIGKILL);
+		expect_run(killed[i], SIGKILL);
+		cr_assert_eq(n_files(), 3 + i, "the second removed the first's");
+		expect_run(commit[i], 0);
+		cr_assert_eq(n_files(), 3 + i, "none is left");
 	}
 	cr_assert_str_eq(slurp("folder/a"), "new\n");
 	cr_assert_str_eq(slurp("folder/b"), "");
 	target = "result";
-	cr_assert_eq(run(meet_another, "out", "err"), 0, "%s", slurp("err"));
+	expect_run(meet_another, 0);
 	cr_assert_str_eq(slurp("result"), "later\n", "a file in use stays");
 	cr_assert_str_eq(slurp(".result.backup"), "of others");
 	cr_assert_str_eq(slurp(".result2.fabkit-abcdef"), "of another target");
 }
 
-/* Every signal that ends a process and can be caught; faults of our own, too. */
-Test(sink, no_signal_leaves_a_temporary_file)
+Test(sink, follows_links)
 {
-	static const int signals[] = {SIGHUP,	 SIGINT,    SIGQUIT, SIGPIPE, SIGALRM,
-				      SIGTERM,	 SIGUSR1,   SIGUSR2, SIGPOLL, SIGPROF,
-				      SIGXCPU,	 SIGXFSZ,   SIGPWR,  SIGTRAP, SIGSYS,
-				      SIGVTALRM, SIGSTKFLT, SIGABRT, SIGSEGV, SIGBUS,
-				      SIGFPE,	 SIGILL};
-	FAB_AUTO(folder_fini) struct folder f;
-
-	folder_init(&f);
-	target = "result";
-	for (size_t i = 0; i < FAB_COUNT(signals); i++) {
-		struct sigaction handler;
-		int status;
-
-		deadly = signals[i];
-		/* that of a sanitizer */
-		sigaction(deadly, NULL, &handler);
-		if (handler.sa_handler != SIG_DFL && deadly != SIGPIPE)
-			continue;
-		status = run(write_and_be_killed, "out", "err");
-		cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == deadly,
-			  "signal %d: %x", deadly, status);
-		cr_expect_eq(n_files(), 0, "signal %d", deadly);
-	}
-}
-
-Test(sink, follows_a_link_to_nothing)
-{
-	FAB_AUTO(folder_fini) struct folder f;
-	struct stat st;
-	int status;
-
-	folder_init(&f);
-	cr_assert_eq(mkdir("there", 0700), 0);
-	cr_assert_eq(symlink("there/second", "first"), 0);
-	cr_assert_eq(symlink("third", "there/second"), 0);
+	put("there", "old\n");
+	cr_assert_eq(chmod("there", 0604), 0);
+	cr_assert_eq(mkdir("folder", 0700), 0);
+	cr_assert_eq(symlink("there", target), 0);
+	expect_run(write_and_commit, 0);
+	expect_link(target);
+	expect_file("there", 0604, "new\n");
+	/* also to nothing */
 	target = "first";
-	cr_assert_eq(run(write_and_commit, "out", "err"), 0, "%s", slurp("err"));
-	cr_assert(lstat("first", &st) == 0 && S_ISLNK(st.st_mode));
-	cr_assert(lstat("there/second", &st) == 0 && S_ISLNK(st.st_mode));
-	cr_assert_str_eq(slurp("there/third"), "new\n");
+	cr_assert_eq(symlink("folder/second", "first"), 0);
+	cr_assert_eq(symlink("third", "folder/second"), 0);
+	expect_run(write_and_commit, 0);
+	expect_link("first");
+	expect_link("folder/second");
+	cr_assert_str_eq(slurp("folder/third"), "new\n");
 	target = "loop";
 	cr_assert_eq(symlink("loop", "loop"), 0);
-	status = run(write_and_commit, "out", "err");
-	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	expect_run(write_and_commit, W_EXITCODE(3, 0));
 	cr_assert_str_eq(slurp("err"), "fabric-test: loop: cannot write: Too many levels "
 				       "of symbolic links\n");
 	target = "nowhere";
 	cr_assert_eq(symlink("none/x", "nowhere"), 0);
-	status = run(write_and_commit, "out", "err");
-	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
-	cr_assert(lstat("nowhere", &st) == 0 && S_ISLNK(st.st_mode));
+	expect_run(write_and_commit, W_EXITCODE(3, 0));
+	expect_link("nowhere");
 }
-
-enum { NOBODY = 65534 };
 
 static void write_as_nobody(void)
 {
-	if (setgid(NOBODY) || setuid(NOBODY))
+	if (setgid(65534) || setuid(65534))
 		_exit(98);
 	write_and_commit();
 }
 
+/* By root, and by who may write the file, but not give it away. */
 Test(sink, keeps_the_owner)
 {
-	FAB_AUTO(folder_fini) struct folder f;
 	struct stat st;
 
 	if (geteuid() != 0)
 		cr_skip("only root gives files away");
-	folder_init(&f);
-	target = "result";
-	put(target, "old, and longer than what comes\n");
-	cr_assert_eq(chown(target, 1234, 4321), 0);
-	cr_assert_eq(chmod(target, 0666), 0);
-	cr_assert_eq(run(write_and_commit, "out", "err"), 0, "%s", slurp("err"));
-	cr_assert_eq(stat(target, &st), 0);
-	cr_assert(st.st_uid == 1234 && st.st_gid == 4321 && (st.st_mode & 0777) == 0666);
-	cr_assert_str_eq(slurp(target), "new\n");
-	/* who may write it, but not give it away */
-	put(target, "old, and longer than what comes\n");
 	cr_assert_eq(chmod(".", 0777), 0);
-	cr_assert_eq(run(write_as_nobody, "out", "err"), 0, "%s", slurp("err"));
-	cr_assert_eq(stat(target, &st), 0);
-	cr_assert(st.st_uid == 1234 && st.st_gid == 4321 && (st.st_mode & 0777) == 0666);
-	cr_assert_str_eq(slurp(target), "new\n");
-	cr_assert_eq(n_files(), 1);
+	for (int i = 0; i < 2; i++) {
+		put(target, "old, and longer than what comes\n");
+		cr_assert_eq(chown(target, 1234, 4321), 0);
+		cr_assert_eq(chmod(target, 0666), 0);
+		expect_run(i ? write_as_nobody : write_and_commit, 0);
+		expect_file(target, 0666, "new\n");
+		cr_assert_eq(stat(target, &st), 0);
+		cr_assert(st.st_uid == 1234 && st.st_gid == 4321);
+		cr_assert_eq(n_files(), 1);
+	}
 }

@@ -86,22 +86,17 @@ double boots_best(const struct fab_machine *m, const struct fab_batch *batch,
 struct fab_machine *boots_draw(struct fab_rng *rng, const struct boots_kind kind[3])
 {
 	static const char *const what[] = {"", "node", "server"};
-	char text[8192];
-	size_t at = 0;
+	OWN_HEAP char *text = NULL;
 
 	for (int k = 0; k < 3; k++)
 		for (uint32_t i = 0; i < kind[k].n; i++) {
 			uint64_t above = fab_rng_below(rng, (k ? kind[0].n : i) + 1ULL);
 			uint64_t rate = 1 + fab_rng_below(rng, kind[k].n_rates);
-			char parent[16] = "-";
+			OWN_HEAP char *parent =
+				above ? fab_format("s%lu", above - 1) : fab_strdup("-");
 
-			if (above)
-				snprintf(parent, sizeof(parent), "s%u",
-					 (uint32_t)above - 1);
-			at += (size_t)snprintf(text + at, sizeof(text) - at,
-					       "%c%u %s %llu %s\n", "snv"[k], i, parent,
-					       (unsigned long long)(kind[k].rate * rate),
-					       what[k]);
+			fab_append(&text, "", "%c%u %s %lu %s\n", "snv"[k], i, parent,
+				   kind[k].rate * rate, what[k]);
 		}
 	return boots_read(text);
 }

@@ -7,17 +7,13 @@
 char *data_path(const char *file)
 {
 	const char *data = getenv("FAB_TEST_DATA"), *source = getenv("FAB_SOURCE_DIR");
-	char *folder = data && *data ? fab_strdup(data)
-				     : fab_format("%s/../shared/topologies", source);
-	char *path;
+	OWN_HEAP char *folder = data && *data
+					? fab_strdup(data)
+					: fab_format("%s/../shared/topologies", source);
 
-	if (access(folder, R_OK)) {
-		free(folder);
+	if (access(folder, R_OK))
 		cr_skip_test("no folder of real dumps (set FAB_TEST_DATA)");
-	}
-	path = fab_format("%s/%s", folder, file);
-	free(folder);
-	return path;
+	return fab_format("%s/%s", folder, file);
 }
 
 const char *const data_dumps[DATA_N_DUMPS + 1] = {
@@ -33,34 +29,28 @@ const char *const data_dumps[DATA_N_DUMPS + 1] = {
 
 struct fab_fabric *data_open(const char *file)
 {
-	struct fab_fabric *f = NULL;
-	struct fab_err err = {""};
 	FAB_AUTOFREE char *path = data_path(file);
-	int rc = fab_source_open(path, NULL, &f, &err);
+	struct fab_fabric *f = NULL;
 
-	cr_assert(!rc, "%s: %s", file, err.text);
+	MUST(fab_source_open(path, NULL, &f, ERR));
 	return f;
 }
 
 struct fab_fabric *text_open(const char *text)
 {
 	struct fab_fabric *f = NULL;
-	struct fab_err err = {""};
-	int rc = fab_source_parse("t", text, strlen(text), NULL, &f, &err);
 
-	cr_assert(!rc, "%s", err.text);
+	MUST(fab_source_parse("t", text, strlen(text), NULL, &f, ERR));
 	return f;
 }
 
 const char *text_error(const char *text)
 {
-	static struct fab_err err;
 	struct fab_fabric *f = NULL;
-	int rc = fab_source_parse("t", text, strlen(text), NULL, &f, &err);
 
-	cr_assert_eq(rc, -EINVAL, "read although it should not: %s", text);
+	FAILS(fab_source_parse("t", text, strlen(text), NULL, &f, ERR), -EINVAL, "");
 	cr_assert_null(f);
-	return err.text;
+	return test_err.text;
 }
 
 const struct fab_warning *find_warning(const struct fab_fabric *f, const char *code,

@@ -25,11 +25,22 @@ void folder_init(struct folder *f)
 
 void folder_fini(struct folder *f)
 {
-	char command[sizeof(f->path) + 16];
+	FAB_AUTOFREE char *command = fab_format("rm -r '%s'", f->path);
 
 	cr_assert_eq(chdir("/"), 0);
-	snprintf(command, sizeof(command), "rm -r '%s'", f->path);
 	cr_assert_eq(system(command), 0);
+}
+
+static struct folder own;
+
+void enter_folder(void)
+{
+	folder_init(&own);
+}
+
+void leave_folder(void)
+{
+	folder_fini(&own);
 }
 
 static void redirect(int fd, const char *path)
@@ -48,7 +59,6 @@ static void leave(int status, void *unused)
 	_exit(status);
 }
 
-/* Wait status of `body`; standard output and error go to the files named. */
 int run(void (*body)(void), const char *out, const char *err)
 {
 	int status;
@@ -69,7 +79,6 @@ int run(void (*body)(void), const char *out, const char *err)
 	return status;
 }
 
-/* Contents of a small file, in a static buffer; "" when it does not exist. */
 const char *slurp(const char *path)
 {
 	static char text[4096];
@@ -91,7 +100,6 @@ void put(const char *path, const char *text)
 	fclose(file);
 }
 
-/* Files in the working directory, hidden ones too. */
 int n_files(void)
 {
 	FILE *list = popen("ls -A | grep -vx -e out -e err | wc -l", "r");

@@ -18,6 +18,9 @@ struct folder {
 /* Make an empty folder and go into it; leave it and remove it. */
 void folder_init(struct folder *f);
 void folder_fini(struct folder *f);
+/* The same for each test: TestSuite(name, .init = enter_folder, .fini = leave_folder). */
+void enter_folder(void);
+void leave_folder(void);
 
 /* Wait status of `body`; standard output and error go to the files named. */
 int run(void (*body)(void), const char *out, const char *err);

@@ -8,224 +8,173 @@ enum state { COMING, QUEUED, RECEIVING, OVER };
 
 struct node {
 	enum state state;
-	double arrival, deadline, left, rate;
-	uint32_t attempts;
+	uint32_t id, interface, server, attempts;
+	double cap, arrival, deadline, left, rate;
 	uint64_t turn; /* of nodes that come, or have started, the lower first */
 	bool is_frozen;
 };
 
+/* Segments in both directions, disks of servers and nodes are pipes. */
 struct refill {
 	const struct fab_machine *m;
-	const struct fab_batch *batch;
-	const uint32_t *of;
 	const struct fab_transfer_options *o;
 	struct node node[MAX_NODES];
+	uint32_t n, n_pipes;
+	bool *is_on;	  /* [n_pipes][n] */
+	double *capacity; /* [n_pipes] */
 	double now, image;
 	uint64_t turns;
 	struct fab_transfer *out;
 };
 
-static uint32_t server_of(const struct refill *x, uint32_t i)
-{
-	return x->m->interface_server[x->of[x->batch->node[i]]];
-}
-
-static double cap_of(const struct refill *x, uint32_t i)
-{
-	double cap = x->m->capacity_mbps[x->m->node_vertex[x->batch->node[i]]];
-
-	return x->m->limits.flow_mbps > 0 ? fmin(cap, x->m->limits.flow_mbps) : cap;
-}
-
-/* Is a node's path on the segment above v in this direction? */
-static bool is_on(const struct refill *x, uint32_t i, uint32_t v, bool up)
+/* Is a node's path through the pipe? Of segment v the pipe 2 v leads down, the next up.
+ */
+static bool is_through(const struct refill *x, const struct node *n, uint32_t pipe)
 {
 	const struct fab_machine *m = x->m;
-	uint32_t k = x->batch->node[i], s = x->of[k];
-	bool in = k >= m->first_node[v] && k < m->end_node[v];
-	bool sv = s >= m->first_interface[v] && s < m->end_interface[v];
+	uint32_t v = pipe / 2, disk = pipe - 2 * m->n_vertices;
+	bool in, sv;
 
-	return in != sv && sv == up;
+	if (v >= m->n_vertices)
+		return disk < m->n_servers ? disk == n->server
+					   : disk - m->n_servers == n - x->node;
+	in = n->id >= m->first_node[v] && n->id < m->end_node[v];
+	sv = n->interface >= m->first_interface[v] && n->interface < m->end_interface[v];
+	return in != sv && sv == (pipe & 1);
 }
 
-/* What a segment or disk has left for each that is not frozen; INFINITY: none is. */
-static double share_left(const struct refill *x, double capacity, const bool *on)
-{
-	double n = 0;
-
-	for (uint32_t i = 0; i < x->batch->n; i++) {
-		if (!on[i] || x->node[i].state != RECEIVING)
-			continue;
-		if (x->node[i].is_frozen)
-			capacity -= x->node[i].rate;
-		else
-			n++;
-	}
-	return n > 0 ? fmax(0, capacity / n) : (double)INFINITY;
-}
-
-/* The next segment, disk or node that is full: who uses it, at what level. */
-static double next_full(const struct refill *x, bool *of)
+static double capacity_of(const struct refill *x, uint32_t pipe)
 {
 	const struct fab_machine *m = x->m;
-	double least = INFINITY;
-	bool on[MAX_NODES];
+	uint32_t disk = pipe - 2 * m->n_vertices;
 
-	for (uint32_t p = 2; p < 2 * m->n_vertices + m->n_servers; p++) {
-		bool is_disk = p >= 2 * m->n_vertices;
-		double share;
-
-		if (is_disk && !(x->m->limits.disk_mbps > 0))
-			continue;
-		for (uint32_t i = 0; i < x->batch->n; i++)
-			on[i] = is_disk ? server_of(x, i) == p - 2 * m->n_vertices
-					: is_on(x, i, p / 2, p & 1);
-		share = share_left(
-			x, is_disk ? x->m->limits.disk_mbps : m->capacity_mbps[p / 2],
-			on);
-		if (!(share < least))
-			continue;
-		least = share;
-		for (uint32_t i = 0; i < x->batch->n; i++)
-			of[i] = on[i];
-	}
-	for (uint32_t i = 0; i < x->batch->n; i++)
-		if (x->node[i].state == RECEIVING && !x->node[i].is_frozen &&
-		    cap_of(x, i) < least) {
-			least = cap_of(x, i);
-			for (uint32_t k = 0; k < x->batch->n; k++)
-				of[k] = k == i;
-		}
-	return least;
+	if (pipe / 2 < m->n_vertices)
+		return m->capacity_mbps[pipe / 2];
+	if (disk >= m->n_servers)
+		return x->node[disk - m->n_servers].cap;
+	return m->limits.disk_mbps > 0 ? m->limits.disk_mbps : (double)INFINITY;
 }
 
+/* All rates anew: the pipe that is full next gives its level to those that have none. */
 static void fill(struct refill *x)
 {
-	bool of[MAX_NODES] = {0};
+	double level;
 
-	for (uint32_t i = 0; i < x->batch->n; i++) {
-		x->node[i].is_frozen = false;
+	for (uint32_t i = 0; i < x->n; i++) {
+		x->node[i].is_frozen = x->node[i].state != RECEIVING;
 		x->node[i].rate = 0;
 	}
-	for (;;) {
-		double level = next_full(x, of);
+	do {
+		const bool *is_on = NULL;
 
-		if (isinf(level))
-			return;
-		for (uint32_t i = 0; i < x->batch->n; i++)
-			if (of[i] && x->node[i].state == RECEIVING &&
-			    !x->node[i].is_frozen) {
+		level = INFINITY;
+		for (uint32_t p = 2; p < x->n_pipes; p++) {
+			const bool *on = x->is_on + (size_t)p * x->n;
+			double left = x->capacity[p], n = 0;
+
+			for (uint32_t i = 0; i < x->n; i++) {
+				left -= on[i] ? x->node[i].rate : 0;
+				n += on[i] && !x->node[i].is_frozen;
+			}
+			if (n > 0 && fmax(0, left / n) < level) {
+				level = fmax(0, left / n);
+				is_on = on;
+			}
+		}
+		for (uint32_t i = 0; i < x->n && is_on; i++)
+			if (is_on[i] && !x->node[i].is_frozen) {
 				x->node[i].is_frozen = true;
 				x->node[i].rate = level;
 			}
-	}
+	} while (isfinite(level));
 }
 
-static void start(struct refill *x, uint32_t i)
+static void start(struct refill *x, struct node *n)
 {
-	x->node[i].state = RECEIVING;
-	x->node[i].left = x->image;
-	x->node[i].turn = x->turns++;
+	n->state = RECEIVING;
+	n->left = x->image;
+	n->turn = x->turns++;
 }
 
-/* Is node a before b among those that do the same, at one time? */
-static bool is_before(const struct refill *x, uint32_t a, uint32_t b)
+/* Of nodes that do the same at one time, the one with the lower key is first. */
+static bool is_before(const struct refill *x, const struct node *a, const struct node *b)
 {
-	const struct fab_machine *m = x->m;
-	uint32_t na = x->batch->node[a], nb = x->batch->node[b];
-	uint32_t pa = m->parent[m->node_vertex[na]], pb = m->parent[m->node_vertex[nb]];
+	double key[2][5];
 
-	if (x->node[a].state != RECEIVING || x->node[b].state != RECEIVING) {
-		if (x->node[a].state != x->node[b].state)
-			return x->node[a].state == RECEIVING;
-		return server_of(x, a) != server_of(x, b)
-			       ? server_of(x, a) < server_of(x, b)
-			       : x->node[a].turn < x->node[b].turn;
+	for (int k = 0; k < 2; k++) {
+		const struct node *n = k ? b : a;
+		const double receives[] = {0, x->m->parent[x->m->node_vertex[n->id]],
+					   n->interface, n->cap, (double)n->turn};
+		const double waits[] = {1, n->server, (double)n->turn, 0, 0};
+
+		memcpy(key[k], n->state == RECEIVING ? receives : waits, sizeof(key[k]));
 	}
-	if (pa != pb)
-		return pa < pb;
-	if (x->of[na] != x->of[nb])
-		return x->of[na] < x->of[nb];
-	if (cap_of(x, a) < cap_of(x, b) || cap_of(x, a) > cap_of(x, b))
-		return cap_of(x, a) < cap_of(x, b);
-	return x->node[a].turn < x->node[b].turn;
+	for (int i = 0; i < 4; i++)
+		if (key[0][i] < key[1][i] || key[0][i] > key[1][i])
+			return key[0][i] < key[1][i];
+	return key[0][4] < key[1][4];
 }
 
 static void expire(struct refill *x)
 {
 	for (;;) {
-		uint32_t first = FAB_NONE;
+		struct node *first = NULL;
 
-		for (uint32_t i = 0; i < x->batch->n; i++)
-			if ((x->node[i].state == RECEIVING ||
-			     x->node[i].state == QUEUED) &&
-			    x->node[i].deadline <= x->now &&
-			    (first == FAB_NONE || is_before(x, i, first)))
-				first = i;
-		if (first == FAB_NONE)
+		for (struct node *n = x->node; n < x->node + x->n; n++)
+			if ((n->state == RECEIVING || n->state == QUEUED) &&
+			    n->deadline <= x->now && (!first || is_before(x, n, first)))
+				first = n;
+		if (!first)
 			return;
-		if (x->node[first].attempts++ < x->o->retries) {
-			x->node[first].state = COMING;
-			x->node[first].arrival =
-				x->now + x->o->n_files * x->o->request_seconds;
-			x->node[first].turn = x->turns++;
+		if (first->attempts++ < x->o->retries) {
+			first->state = COMING;
+			first->arrival = x->now + x->o->n_files * x->o->request_seconds;
+			first->turn = x->turns++;
 			x->out->n_retries++;
 		} else {
-			x->node[first].state = OVER;
-			x->out->finish_s[first] = INFINITY;
+			first->state = OVER;
+			x->out->finish_s[first - x->node] = INFINITY;
 			x->out->n_failed++;
 		}
 	}
 }
 
-static uint32_t n_served(const struct refill *x, uint32_t server)
+static bool has_room(const struct refill *x, uint32_t server)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < x->batch->n; i++)
-		n += x->node[i].state == RECEIVING && server_of(x, i) == server;
-	return n;
+	for (uint32_t i = 0; i < x->n; i++)
+		n += x->node[i].state == RECEIVING && x->node[i].server == server;
+	return !x->m->limits.connections || n < x->m->limits.connections;
 }
 
-/* The node in a state with the lowest turn, of a server or all. */
-static uint32_t first_in(const struct refill *x, enum state state, uint32_t server)
+/* The first that waits for the server, or of all that have come. */
+static struct node *first_in(struct refill *x, enum state state, uint32_t server)
 {
-	uint32_t first = FAB_NONE;
+	struct node *first = NULL;
 
-	for (uint32_t i = 0; i < x->batch->n; i++)
-		if (x->node[i].state == state &&
-		    (state == QUEUED ? server_of(x, i) == server
-				     : x->node[i].arrival <= x->now) &&
-		    (first == FAB_NONE || x->node[i].turn < x->node[first].turn))
-			first = i;
+	for (struct node *n = x->node; n < x->node + x->n; n++)
+		if (n->state == state && (!first || n->turn < first->turn) &&
+		    (state == QUEUED ? n->server == server : n->arrival <= x->now))
+			first = n;
 	return first;
 }
 
 static void admit(struct refill *x)
 {
-	for (uint32_t v = 0; v < x->m->n_servers && x->m->limits.connections; v++)
-		while (n_served(x, v) < x->m->limits.connections) {
-			uint32_t i = first_in(x, QUEUED, v);
+	struct node *n;
 
-			if (i == FAB_NONE)
-				break;
-			start(x, i);
-		}
-}
-
-static void arrive(struct refill *x)
-{
-	uint32_t i;
-
-	while ((i = first_in(x, COMING, 0)) != FAB_NONE) {
+	for (uint32_t v = 0; v < x->m->n_servers; v++)
+		while (has_room(x, v) && (n = first_in(x, QUEUED, v)))
+			start(x, n);
+	while ((n = first_in(x, COMING, 0))) {
 		if (x->o->timeout_seconds > 0)
-			x->node[i].deadline = x->now + x->o->timeout_seconds;
-		if (!x->m->limits.connections ||
-		    n_served(x, server_of(x, i)) < x->m->limits.connections) {
-			start(x, i);
+			n->deadline = x->now + x->o->timeout_seconds;
+		if (has_room(x, n->server)) {
+			start(x, n);
 		} else {
-			x->node[i].state = QUEUED;
-			x->node[i].turn = x->turns++;
+			n->state = QUEUED;
+			n->turn = x->turns++;
 		}
 	}
 }
@@ -235,9 +184,7 @@ static double next_time(const struct refill *x)
 {
 	double next = INFINITY;
 
-	for (uint32_t i = 0; i < x->batch->n; i++) {
-		const struct node *n = &x->node[i];
-
+	for (const struct node *n = x->node; n < x->node + x->n; n++) {
 		if (n->state == COMING)
 			next = fmin(next, n->arrival);
 		if (n->state == QUEUED || n->state == RECEIVING)
@@ -250,7 +197,7 @@ static double next_time(const struct refill *x)
 
 static void advance(struct refill *x, double to)
 {
-	for (uint32_t i = 0; i < x->batch->n; i++) {
+	for (uint32_t i = 0; i < x->n; i++) {
 		struct node *n = &x->node[i];
 
 		if (n->state != RECEIVING)
@@ -270,38 +217,50 @@ struct fab_transfer refill_run(const struct fab_machine *m, const struct fab_bat
 {
 	struct fab_transfer out = {.finish_s = FAB_NEW0((size_t)batch->n + 1, double),
 				   .first_rate_mbps = INFINITY};
-	FAB_AUTOFREE struct refill *x = FAB_NEW0(1, struct refill);
-	double last = options->n_files * options->request_seconds +
-		      (batch->n - 1) * options->stagger_seconds;
-	bool was_full = false;
+	struct refill x = {.m = m,
+			   .o = options,
+			   .n = batch->n,
+			   .n_pipes = 2 * m->n_vertices + m->n_servers + batch->n,
+			   .image = (double)options->image_bytes * 8e-6,
+			   .now = -1,
+			   .turns = batch->n,
+			   .out = &out};
+	double last = 0, flow = m->limits.flow_mbps;
 
 	cr_assert_leq(batch->n, MAX_NODES);
-	*x = (struct refill){.m = m,
-			     .batch = batch,
-			     .of = interface_of,
-			     .o = options,
-			     .image = (double)options->image_bytes * 8e-6,
-			     .turns = batch->n,
-			     .out = &out};
-	for (uint32_t i = 0; i < batch->n; i++)
-		x->node[i] = (struct node){.arrival = options->n_files *
-							      options->request_seconds +
-						      i * options->stagger_seconds,
-					   .deadline = INFINITY,
-					   .turn = i};
-	for (double to = next_time(x); isfinite(to); to = next_time(x)) {
-		advance(x, to);
-		expire(x);
-		admit(x);
-		arrive(x);
-		fill(x);
-		if (to >= last && !was_full) {
-			was_full = true;
-			for (uint32_t i = 0; i < batch->n; i++)
-				if (x->node[i].state == RECEIVING)
-					out.first_rate_mbps = fmin(out.first_rate_mbps,
-								   x->node[i].rate);
-		}
+	for (uint32_t i = 0; i < x.n; i++) {
+		uint32_t id = batch->node[i], interface = interface_of[id];
+		double cap = m->capacity_mbps[m->node_vertex[id]];
+
+		last = options->n_files * options->request_seconds +
+		       i * options->stagger_seconds;
+		x.node[i] = (struct node){.id = id,
+					  .interface = interface,
+					  .server = m->interface_server[interface],
+					  .cap = flow > 0 ? fmin(cap, flow) : cap,
+					  .arrival = last,
+					  .deadline = INFINITY,
+					  .turn = i};
 	}
+	x.is_on = FAB_NEW((size_t)x.n_pipes * x.n, bool);
+	x.capacity = FAB_NEW(x.n_pipes, double);
+	for (uint32_t p = 0; p < x.n_pipes; p++) {
+		x.capacity[p] = capacity_of(&x, p);
+		for (uint32_t i = 0; i < x.n; i++)
+			x.is_on[p * x.n + i] = is_through(&x, &x.node[i], p);
+	}
+	for (double to = next_time(&x); isfinite(to); to = next_time(&x)) {
+		bool was_full = x.now >= last;
+
+		advance(&x, to);
+		expire(&x);
+		admit(&x);
+		fill(&x);
+		for (uint32_t i = 0; i < x.n && to >= last && !was_full; i++)
+			if (x.node[i].state == RECEIVING)
+				out.first_rate_mbps =
+					fmin(out.first_rate_mbps, x.node[i].rate);
+	}
+	FAB_FREE_ALL(x.is_on, x.capacity);
 	return out;
 }

@@ -17,14 +17,18 @@ struct sample {
 
 void fill_sample(struct sample *s, uint64_t mark, const char *label);
 struct fab_store_run plain_run(void);
+/* OWN(fab_store) *store = open_store(path, FAB_STORE_WRITE) */
 struct fab_store *open_store(const char *path, enum fab_store_mode mode);
+static inline void own_fab_store(struct fab_store **store)
+{
+	fab_store_close(*store);
+}
 /* Stores a sample; its number. */
 uint64_t add(struct fab_store *store, uint64_t mark, const char *label);
 struct fab_store_runs read_all(struct fab_store *store);
 /* Adds a sample to the database a.db. */
 void make(void);
 
-void sql(const char *path, const char *text);
-/* Is this the first value of the first row, as text? */
-bool sql_is(const char *path, const char *text, const char *want);
+/* The rows that statements give, values with | between them; NULL: none. */
+char *sql(const char *path, const char *text);
 void expect_sql(const char *path, const char *text, const char *want);
