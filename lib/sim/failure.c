@@ -336,8 +336,7 @@ void sim_failure_step(struct sim *s, uint64_t now)
 
 static struct fab_sim_moment *moment_at(struct sim_part *p, uint64_t time)
 {
-	const struct sim_failure *f = p->sim->failure;
-	uint64_t i = (time - f->begin) / f->plan->interval;
+	uint64_t i = (time - p->sim->begin) / p->sim->failure->plan->interval;
 
 	i = i < MOMENTS_MAX ? i : MOMENTS_MAX - 1;
 	while (p->moment.n <= i)
@@ -362,9 +361,8 @@ void sim_failure_delivered(struct sim_part *p, const struct sim_packet *packet,
 	const struct fab_sim_moment m = {1, packet->size, latency, latency, 0};
 
 	p->sums.dodged += packet->row >= f->n_rows;
-	if (time < f->begin || f->begin == UINT64_MAX)
-		return;
-	add_moment(moment_at(p, time), &m);
+	if (time >= p->sim->begin)
+		add_moment(moment_at(p, time), &m);
 }
 
 void sim_failure_lost(struct sim_part *p, const struct sim_packet *packet)

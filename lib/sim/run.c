@@ -190,8 +190,10 @@ static void measure_from(struct run *r, uint64_t begin)
 
 	s->begin = begin;
 	s->end = r->params->time ? plus(begin, r->params->time) : UINT64_MAX;
-	for (uint32_t i = 0; i < s->n_parts; i++)
+	for (uint32_t i = 0; i < s->n_parts; i++) {
 		s->part[i].sums.accepted = s->part[i].sums.goodput = 0;
+		s->part[i].moment.n = 0;
+	}
 	sim_growth_reset(s);
 }
 
@@ -342,6 +344,8 @@ int fab_sim_run(const struct fab_sim_problem *problem,
 	}
 	if (!rc) {
 		result->end = params->time ? r.now : s.end;
+		for (uint32_t i = 0; i < s.n_parts; i++) /* not that of its last event */
+			s.part[i].now = result->end;
 		result->is_cut = !is_drained(&r);
 		sim_results(&s, result);
 		sim_growth(&s, r.idle_latency, result);

@@ -344,25 +344,27 @@ Test(sim_laws, same_for_any_number_of_threads)
 	simulated_init(&s, "kfat:dims=4x4,hosts=2", "vtftr-ib");
 	for (size_t k = 0; k < 6; k++) {
 		struct fab_sim_params params = flits(VOQ, 4, 200);
+		uint32_t size = k < 3 ? 4 : 2000;
 		OWN(fab_sim_result) one;
 
 		if (k >= 3) {
 			params = fab_sim_defaults();
 			params.warmup = 500000;
-			params.time = 1000000 / (TEST_SHARE > 1 ? 2 : 1);
+			params.time = 4000000 / (TEST_SHARE > 1 ? 2 : 1);
 			params.n_threads = 1;
 		}
 		params.kind = &fab_sim_switches[k % 3];
+		params.drain = k % 2 ? UINT64_MAX : 0;
 		params.with_deliveries = true;
 		params.n_vls = 2;
-		simulated_uniform(&s, &params, 0.9, 4, 1, &one);
+		simulated_uniform(&s, &params, 0.9, size, 1, &one);
 		cr_expect_gt(one.deliveries.n, 100);
 		for (int threads = 1 + (TEST_SHARE > 1); threads <= 3; threads++) {
 			OWN(fab_sim_result) r;
 
 			params.n_threads = threads % 3 + 1; /* 2, 3, and one by heap */
 			params.by_heap = threads == 3;
-			simulated_uniform(&s, &params, 0.9, 4, 1, &r);
+			simulated_uniform(&s, &params, 0.9, size, 1, &r);
 			simulated_same(&one, &r);
 		}
 	}

@@ -144,6 +144,7 @@ void simulated_same(const struct fab_sim_result *a, const struct fab_sim_result 
 	size_t n = a->n_cables;
 
 	cr_expect_eq(a->end, b->end);
+	cr_expect_eq(a->born, b->born);
 	cr_expect_eq(a->waiting, b->waiting);
 	cr_expect_eq(a->events, b->events, "%zu %zu", a->events, b->events);
 	cr_expect(is_equal(&a->latency, &b->latency, sizeof(a->latency)));
