@@ -4,13 +4,8 @@
  * groups: members that come and go under numbers, trees that are held, time that passes,
  * the file once more.
  */
-#include "fuzz.h"
-
-#include "base/mem.h"
 #include "opensm/announced.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 
 enum { N_GROUPS = 4 };
 
@@ -41,25 +36,23 @@ static void event(struct fab_announced *a, const struct fab_announcements *list,
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	size_t len = strnlen((const char *)bytes, n), shown = 0, size;
-	FAB_AUTOFREE char *text = fab_strndup((const char *)bytes, len), *out = NULL;
+	size_t len = strnlen((const char *)bytes, n), shown = 0;
+	FAB_AUTOFREE char *text = fab_strndup((const char *)bytes, len);
+	FAB_AUTO(fuzz_file_fini) struct fuzz_file file = {0};
 	struct fab_announcements *list;
 	struct fab_announced *a;
-	FILE *to;
 
-	if (fab_announcements_parse("input", text, &list, ERR)) {
-		NEVER(strncmp(fuzz_err.text, "input:", 6) != 0);
+	if (is_refused_at(fab_announcements_parse("input", text, &list, ERR)))
 		return 0;
-	}
 	a = fab_announced_new(N_GROUPS);
 	fab_announced_take(a, list);
 	for (size_t i = len + 1; i + 1 < n; i += 2)
 		event(a, list, bytes + i, (double)i);
-	to = open_memstream(&out, &size);
+	fuzz_open(&file);
 	do
-		shown = fab_announced_print(a, shown, 2, 0, to);
+		shown = fab_announced_print(a, shown, 2, 0, file.out);
 	while (shown);
-	fclose(to);
+	fclose(file.out);
 	for (uint32_t g = 0; g < N_GROUPS; g++)
 		fab_announced_decide(a, &(struct fab_announced_group){.number = g}, 1e9);
 	NEVER(fab_announced_n_active(a) || fab_announced_is_computing(a));

@@ -4,10 +4,6 @@
  * window says is what a plain count of what has arrived says.
  */
 #include "fuzz.h"
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "rdma/context.h"
 
 enum { PLAIN_MAX = 1 << 16 };

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Batches: the first byte says whether a file, --boot or --sweep follows; 255: --image.
- */
-#include "fuzz.h"
-
-#include "base/mem.h"
+/* The first byte says whether a file, --boot, --sweep or (255) --image follows. */
 #include "boot/batch.h"
 #include "boot/images.h"
 #include "boots.h"
@@ -23,9 +19,8 @@ static void try_sweep(const struct fab_machine *m, const char *spec, uint8_t see
 	FAB_AUTOFREE struct fab_batch *list = NULL;
 	uint32_t n;
 
-	if (!strncmp(spec, "random:", 7) && strlen(spec) > 7 + MAX_RANDOM_DIGITS)
-		return;
-	if (is_refused(fab_batch_sweep(m, *spec ? spec : NULL, seed, &list, &n, ERR)))
+	if ((!strncmp(spec, "random:", 7) && strlen(spec) > 7 + MAX_RANDOM_DIGITS) ||
+	    is_refused(fab_batch_sweep(m, *spec ? spec : NULL, seed, &list, &n, ERR)))
 		return;
 	NEVER(!n);
 	for (uint32_t i = 0; i < n; i++) {
@@ -34,17 +29,6 @@ static void try_sweep(const struct fab_machine *m, const char *spec, uint8_t see
 	}
 	for (uint32_t i = 0; i < n; i++)
 		fab_batch_fini(&list[i]);
-}
-
-static void try_batch(const struct fab_machine *m, const char *spec, const uint8_t *bytes,
-		      size_t n)
-{
-	FAB_AUTO(fab_batch_fini) struct fab_batch b = {0};
-
-	if (!is_refused(
-		    spec ? fab_batch_parse(m, spec, &b, ERR)
-			 : fab_batch_read(m, "input", (const char *)bytes, n, &b, ERR)))
-		check(m, &b);
 }
 
 static void try_image(const struct fab_machine *m, const char *text)
@@ -67,19 +51,20 @@ static void try_image(const struct fab_machine *m, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct fab_machine *m = fuzz_small_machine();
+	FAB_AUTO(fab_batch_fini) struct fab_batch b = {0};
 	FAB_AUTOFREE char *spec = NULL;
 
 	if (!n)
 		return 0;
-	if (*bytes == 255) {
-		spec = fab_strndup((const char *)bytes + 1, n - 1);
+	spec = fab_strndup((const char *)bytes + 1, n - 1);
+	if (*bytes == 255)
 		try_image(m, spec);
-		return 0;
-	}
-	spec = *bytes % 3 ? fab_strndup((const char *)bytes + 1, n - 1) : NULL;
-	if (*bytes % 3 == 2)
+	else if (*bytes % 3 == 2)
 		try_sweep(m, spec, *bytes);
-	else
-		try_batch(m, spec, bytes + 1, n - 1);
+	else if (!is_refused(*bytes % 3
+				     ? fab_batch_parse(m, spec, &b, ERR)
+				     : fab_batch_read(m, "input", (const char *)bytes + 1,
+						      n - 1, &b, ERR)))
+		check(m, &b);
 	return 0;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Mappings: the first byte says whether a file or the name of an algorithm follows. */
-#include "fuzz.h"
-
-#include "base/mem.h"
 #include "boot/mapping.h"
 #include "boot/transfer.h"
 #include "boots.h"
@@ -22,14 +19,14 @@ static void try_chosen(const struct fab_machine *m, const struct fab_chosen *cho
 	FAB_AUTO(fab_batch_fini) struct fab_batch all;
 
 	limited.limits = *limits;
-	NEVER(fab_batch_parse(m, "first:8", &all, ERR));
+	OK(fab_batch_parse(m, "first:8", &all, ERR));
 	problem.batch = &all;
 	if (is_refused(fab_mapping_choose(chosen, &choice, ERR)) ||
 	    choice.engine->needs_loaded)
 		return;
 	problem.argument = choice.argument;
-	NEVER(choice.engine->map(&problem, of, ERR) ||
-	      fab_mapping_verify(m, &all, of, ERR));
+	OK(choice.engine->map(&problem, of, ERR));
+	OK(fab_mapping_verify(m, &all, of, ERR));
 }
 
 static void try_names(const struct fab_machine *m, const char *bytes, size_t n)
@@ -58,11 +55,8 @@ static void try_file(const struct fab_machine *m, const char *text, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct fab_machine *m = fuzz_small_machine();
-
-	if (n && *bytes & 1)
-		try_names(m, (const char *)bytes + 1, n - 1);
-	else if (n)
-		try_file(m, (const char *)bytes + 1, n - 1);
+	if (n)
+		(*bytes & 1 ? try_names : try_file)(fuzz_small_machine(),
+						    (const char *)bytes + 1, n - 1);
 	return 0;
 }

@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Networks of a site, and addresses out of them. */
-#include "fuzz.h"
-
-#include "base/mem.h"
 #include "boot/subnets.h"
 #include "boots.h"
-
-/* No address is in two networks, or no host's. */
-static void check_networks(const struct fab_subnets *s)
-{
-	for (size_t i = 0; i < s->of.n; i++) {
-		const struct fab_subnet *net = &s->of.v[i];
-
-		NEVER(fab_subnets_find(s, net->net.first) != net ||
-		      (*net->gateway && fab_subnets_find(s, net->gateway) != net));
-	}
-}
 
 /* A host of a network has an address of it, which is no gateway. */
 static void check_host(const struct fab_subnets *s,
@@ -25,12 +11,12 @@ static void check_host(const struct fab_subnets *s,
 	const struct fab_host_address *a = fab_host_addresses_find(addresses, name);
 	const char *ip = !a ? "" : is_ip6 ? a->ip6 : a->ip;
 
-	if (!of || of[id] == FAB_NONE) {
+	if (!of || of[id] == FAB_NONE)
 		NEVER(*ip);
-		return;
-	}
-	NEVER(fab_is_host_name(name) && (fab_subnets_find(s, ip) != &s->of.v[of[id]] ||
-					 !strcmp(ip, s->of.v[of[id]].gateway)));
+	else
+		NEVER(fab_is_host_name(name) &&
+		      (fab_subnets_find(s, ip) != &s->of.v[of[id]] ||
+		       !strcmp(ip, s->of.v[of[id]].gateway)));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -42,7 +28,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (is_refused_at(fab_subnets_read(m, "input", (const char *)bytes, n, &s, ERR)))
 		return 0;
-	check_networks(&s);
+	/* no address is in two networks */
+	for (const struct fab_subnet *net = s.of.v; net < s.of.v + s.of.n; net++)
+		NEVER(fab_subnets_find(&s, net->net.first) != net ||
+		      (*net->gateway && fab_subnets_find(&s, net->gateway) != net));
 	given = fab_host_addresses_new();
 	plan = fab_host_addresses_new();
 	if (!is_refused(fab_address_plan_assign(m, &s, given, plan, ERR)))

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prices; what they buy is a plan that keeps to its time. */
-#include "fuzz.h"
-
-#include "base/mem.h"
 #include "boot/cost.h"
 #include "boots.h"
 

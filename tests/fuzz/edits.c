@@ -4,11 +4,8 @@
  * or a file. What is left is a fabric in which no port has two cables, and each end of a
  * cable can be named and taken out.
  */
-#include "fuzz.h"
-#include "small.h"
-
-#include "base/mem.h"
 #include "fabric/edit.h"
+#include "small.h"
 
 static void expect_sound(const struct fab_fabric *f)
 {
@@ -27,44 +24,36 @@ static void expect_sound(const struct fab_fabric *f)
 /* Every cable at a switch, by the name of its end there, can be removed. */
 static void remove_each(const struct fab_fabric *f)
 {
-	struct fab_resolver *r = fab_resolver_new(f);
+	FAB_AUTO(fab_resolver_free_at) struct fab_resolver *r = fab_resolver_new(f);
 
 	for (uint32_t c = 0; c < f->n_switch_links; c++) {
 		uint32_t port = f->cable_a[c];
-		char *end = fab_editor_end_text(
+		FAB_AUTOFREE char *end = fab_editor_end_text(
 			f, r, (struct fab_socket){f->port_node[port], f->port_num[port]});
-		char *text = fab_format("remove %s", end);
+		FAB_AUTOFREE char *text = fab_format("remove %s", end);
 		struct fab_editor *e = fab_editor_new(f);
 
-		NEVER(fab_editor_add(e, text, strlen(text), ERR));
+		OK(fab_editor_add(e, text, strlen(text), ERR));
 		fab_editor_free(e);
-		free(text);
-		free(end);
 	}
-	fab_resolver_free(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	struct fab_fabric *f, *out = NULL;
-	struct fab_editor *e;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *out = NULL;
 	const char *text = (const char *)bytes + 1;
-	int rc;
+	struct fab_editor *e;
 
 	if (!n)
 		return 0;
-	f = fuzz_small_fabric();
-	e = fab_editor_new(f);
-	rc = bytes[0] == 'F' ? fab_editor_add_lines(e, "plan", text, n - 1, ERR)
-			     : fab_editor_add(e, text, n - 1, ERR);
-	NEVER(rc ? !*fuzz_err.text : !fab_editor_count(e));
-	rc = fab_editor_finish(e, NULL, &out, ERR);
-	if (!rc) {
+	e = fab_editor_new(fuzz_small_fabric());
+	NEVER(!is_refused(bytes[0] == 'F'
+				  ? fab_editor_add_lines(e, "plan", text, n - 1, ERR)
+				  : fab_editor_add(e, text, n - 1, ERR)) &&
+	      !fab_editor_count(e));
+	if (!is_refused(fab_editor_finish(e, NULL, &out, ERR))) {
 		expect_sound(out);
 		remove_each(out);
-		fab_fabric_free(out);
-	} else if (!*fuzz_err.text) {
-		abort();
 	}
 	fab_editor_free(e);
 	return 0;

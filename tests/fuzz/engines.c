@@ -5,29 +5,7 @@
  */
 #include "engines.h"
 
-#include "base/mem.h"
-#include "fuzz.h"
-
 enum { SWITCHES_MAX = 40 };
-
-uint32_t *fuzz_pieces(const struct fab_fabric *f)
-{
-	uint32_t *piece = FAB_NEW(f->n_switches, uint32_t);
-	bool changed = true;
-
-	for (uint32_t s = 0; s < f->n_switches; s++)
-		piece[s] = s;
-	while (changed) {
-		changed = false;
-		for (uint32_t s = 0; s < f->n_switches; s++)
-			for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++)
-				if (piece[f->peer[i]] < piece[s]) {
-					piece[s] = piece[f->peer[i]];
-					changed = true;
-				}
-	}
-	return piece;
-}
 
 static void try_on(const struct fab_fabric *f, struct fuzz_draw *d)
 {

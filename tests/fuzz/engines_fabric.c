@@ -6,11 +6,8 @@
  *   else       a text in any format that is read
  * What is made goes through a dump and its reader, too.
  */
-#include "base/mem.h"
 #include "engines.h"
-#include "export/fabrics.h"
-#include "fabric/builder.h"
-#include "source/source.h"
+#include "small.h"
 
 enum { MADE_SWITCHES_MAX = 14, MADE_ADAPTERS_MAX = 20, PORTS = 64, TWO_PORTS = 2 };
 enum { NODES_MAX = 160, CABLES_MAX = 400 };
@@ -40,28 +37,13 @@ struct maker {
 	uint16_t used[256]; /* ports of a switch */
 };
 
-static void cable_switches(struct maker *m, uint32_t u, uint32_t v, uint32_t speed)
-{
-	uint16_t from, to;
-
-	if (m->used[u] + TWO_PORTS >= PORTS || m->used[v] + TWO_PORTS >= PORTS)
-		return;
-	from = ++m->used[u];
-	to = ++m->used[v];
-	fab_builder_add_cable(m->b, u, from, v, to, 4, (uint8_t)speed);
-}
-
 static uint32_t add(struct maker *m, enum fab_node_kind kind, uint32_t i,
 		    const char *before, const char *after)
 {
-	char name[64];
-	struct fab_node_spec spec = {.kind = kind,
-				     .guid = 0x1000 + 16 * (uint64_t)i,
-				     .n_ports = kind == FAB_SWITCH ? PORTS : TWO_PORTS,
-				     .name = name};
+	FAB_AUTOFREE char *name = fab_format("%s%u%s", before, i, after);
 
-	spec.name_len = (size_t)snprintf(name, sizeof(name), "%s%u%s", before, i, after);
-	return fab_builder_add_node(m->b, &spec);
+	return fuzz_add(m->b, kind, 0x1000 + 16 * (uint64_t)i,
+			kind == FAB_SWITCH ? PORTS : TWO_PORTS, name);
 }
 
 /* An adapter with a cable to one switch, or to two. */
@@ -73,16 +55,13 @@ static void add_adapter(struct maker *m, struct fuzz_input *r, uint32_t i, bool 
 		{"ib ", ""},
 		{"Mellanox Technologies Aggregation Node", ""}};
 	uint32_t first = fuzz_next(r), second = fuzz_next(r);
-	bool is_aggregation = first >= 240;
-	uint32_t name = is_aggregation ? 3 : second % 3;
-	uint32_t node = add(m, is_aggregation ? FAB_AGGREGATION : FAB_ADAPTER, 256 + i,
-			    names[name][0], names[name][1]);
+	const char *const *name = names[first >= 240 ? 3 : second % 3];
+	uint32_t node = add(m, first >= 240 ? FAB_AGGREGATION : FAB_ADAPTER, 256 + i,
+			    name[0], name[1]);
 
-	for (uint16_t port = 1; port <= TWO_PORTS; port++) {
+	for (uint16_t port = 1; port <= (second < 160 ? 1 : TWO_PORTS); port++) {
 		uint32_t sw = (port == 1 ? first : second) % m->n_switches;
 
-		if (port == TWO_PORTS && second < 160)
-			break;
 		if (m->used[sw] + 1 >= PORTS)
 			continue;
 		fab_builder_set_port(m->b, node, port, 0x1000 + 16 * (256ull + i) + port,
@@ -113,22 +92,17 @@ static void make(struct maker *m, struct fuzz_input *r)
 /* A generated one, node by node, without the cables that bytes name. */
 static void copy(struct maker *m, struct fuzz_input *r, const struct fab_fabric *f)
 {
-	uint32_t n_lost = fuzz_next(r) % 8;
 	FAB_AUTOFREE bool *is_lost = FAB_NEW0(f->n_cables, bool);
 
 	m->n_switches = f->n_switches;
-	for (uint32_t i = 0; i < n_lost; i++)
+	for (uint32_t n = fuzz_next(r) % 8; n; n--)
 		is_lost[fuzz_next(r) % f->n_cables] = true;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		uint32_t p = f->node_first_port[i];
-		struct fab_node_spec spec = {
-			.kind = (enum fab_node_kind)f->node_kind[i],
-			.guid = f->node_guid[i],
-			.n_ports = fab_node_is_switch(f, i) ? PORTS : TWO_PORTS,
-			.name = fab_node_name(f, i),
-			.name_len = strlen(fab_node_name(f, i))};
 
-		fab_builder_add_node(m->b, &spec);
+		fuzz_add(m->b, (enum fab_node_kind)f->node_kind[i], f->node_guid[i],
+			 fab_node_is_switch(f, i) ? PORTS : TWO_PORTS,
+			 fab_node_name(f, i));
 		for (; p < f->node_first_port[i + 1]; p++)
 			fab_builder_set_port(m->b, i, f->port_num[p], f->port_guid[p],
 					     f->port_lid[p], 0);
@@ -145,34 +119,31 @@ static void copy(struct maker *m, struct fuzz_input *r, const struct fab_fabric 
 }
 
 /* Through a dump, as if it came from outside. */
-static struct fab_fabric *read_again(struct fab_fabric *f)
+static struct fab_fabric *finish(struct maker *m, struct fuzz_input *r)
 {
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
 	struct fab_fabric *again = NULL;
 	FAB_AUTOFREE char *text = NULL;
 	size_t n;
-	FILE *out = open_memstream(&text, &n);
-
-	OK(fab_export_ibnetdiscover(out, f, ERR));
-	fclose(out);
-	OK(fab_source_parse("dump", text, n, NULL, &again, ERR));
-	MUST(fab_fabric_fingerprint(f) == fab_fabric_fingerprint(again));
-	fab_fabric_free(f);
-	return again;
-}
-
-static struct fab_fabric *finish(struct maker *m, struct fuzz_input *r)
-{
-	struct fab_fabric *f = NULL;
 
 	while (r->n > 1) {
-		uint32_t u = fuzz_next(r), v = fuzz_next(r);
+		uint8_t first = fuzz_next(r);
+		uint32_t u = first % m->n_switches, v = fuzz_next(r) % m->n_switches;
+		uint16_t from;
 
-		cable_switches(m, u % m->n_switches, v % m->n_switches,
-			       u >= 240 ? FAB_EDR : FAB_HDR);
+		if (m->used[u] + TWO_PORTS >= PORTS || m->used[v] + TWO_PORTS >= PORTS)
+			continue;
+		from = ++m->used[u];
+		fab_builder_add_cable(m->b, u, from, v, ++m->used[v], 4,
+				      first >= 240 ? FAB_EDR : FAB_HDR);
 	}
 	if (is_refused(fab_builder_finish(m->b, "fuzz", "generated", NULL, &f, ERR)))
 		return NULL;
-	return read_again(f);
+	text = fuzz_export(fab_export_ibnetdiscover, f, &n);
+	MUST(text);
+	OK(fab_source_parse("dump", text, n, NULL, &again, ERR));
+	MUST(fab_fabric_fingerprint(f) == fab_fabric_fingerprint(again));
+	return again;
 }
 
 static struct fab_fabric *fabric_of(const uint8_t *bytes, size_t n)
@@ -206,9 +177,25 @@ int fuzz_on_small(const uint8_t *bytes, size_t n,
 
 	memcpy(draw.byte, bytes, n_choices);
 	f = fabric_of(bytes + n_choices, n - n_choices);
-	if (!f)
-		return 0;
-	if (f->n_nodes <= NODES_MAX && f->n_cables <= CABLES_MAX)
+	if (f && f->n_nodes <= NODES_MAX && f->n_cables <= CABLES_MAX)
 		try_on(f, &draw);
 	return 0;
+}
+
+uint32_t *fuzz_pieces(const struct fab_fabric *f)
+{
+	uint32_t *piece = FAB_NEW(f->n_switches, uint32_t);
+
+	for (uint32_t s = 0; s < f->n_switches; s++)
+		piece[s] = s;
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t s = 0; s < f->n_switches; s++)
+			for (uint32_t i = f->peer_first[s]; i < f->peer_first[s + 1]; i++)
+				if (piece[f->peer[i]] < piece[s]) {
+					piece[s] = piece[f->peer[i]];
+					changed = true;
+				}
+	}
+	return piece;
 }

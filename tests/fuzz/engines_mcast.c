@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What fabric-mcroute does with a fabric: groups by chance, every engine, tables. */
-#include "base/mem.h"
 #include "engines.h"
 #include "export/tables.h"
 #include "mcast/bounds.h"
 #include "mcast/engine/state.h"
-#include "mcast/events.h"
-#include "mcast/live.h"
-#include "mcast/route.h"
 #include "mcast/tables.h"
 
 #include <math.h>
@@ -35,9 +31,8 @@ static uint32_t list_endpoints(const struct fab_fabric *f, const uint32_t *piece
 		bool is_switch = fab_node_is_switch(f, f->port_node[p]);
 		uint32_t sw = fab_port_switch(f, p);
 
-		if (is_switch && f->port_num[p])
-			continue;
-		if (in == FAB_NONE || (sw != FAB_NONE && piece[sw] == in))
+		if ((!is_switch || !f->port_num[p]) &&
+		    (in == FAB_NONE || (sw != FAB_NONE && piece[sw] == in)))
 			out[n++] = p;
 	}
 	return n;
@@ -47,47 +42,37 @@ static void add_groups(const struct fab_fabric *f, struct fuzz_draw *d,
 		       struct fab_groups_builder *b, const uint32_t *piece)
 {
 	FAB_AUTOFREE uint32_t *end = FAB_NEW((size_t)f->n_ports + 1, uint32_t);
-	uint32_t n_groups = 1 + fuzz_below(d, GROUPS_MAX), n;
-	char name[8];
+	uint32_t n_groups = 1 + fuzz_below(d, GROUPS_MAX);
 
 	for (uint32_t g = 0; g < n_groups; g++) {
 		uint32_t at = fuzz_byte(d), size = 1 + fuzz_below(d, MEMBERS_MAX);
+		uint32_t n = list_endpoints(
+			f, piece, at >= 250 ? FAB_NONE : piece[at % f->n_switches], end);
 
-		snprintf(name, sizeof(name), "g%u", g);
-		fab_groups_builder_begin(b, name, strlen(name));
-		n = list_endpoints(f, piece,
-				   at >= 250 ? FAB_NONE : piece[at % f->n_switches], end);
+		fab_groups_builder_begin(b, (char[]){'g', (char)('0' + g)}, 2);
 		for (uint32_t i = 0; i < size && n; i++)
 			fab_groups_builder_add(b, end[fuzz_below(d, n)]);
 	}
 }
 
-/* Members of a group hang on one piece, whatever was asked for. */
-static void check_pieces(const struct fab_fabric *f, const struct fab_groups *g,
-			 const uint32_t *piece)
-{
-	for (uint32_t i = 0; i < g->n; i++)
-		for (uint64_t m = g->first[i]; m < g->first[i + 1]; m++)
-			MUST(piece[fab_port_switch(f, g->member[m])] ==
-			     piece[g->sw[g->sw_first[i]]]);
-}
-
-/* NULL: there are none. */
+/* Members of a group hang on one piece, whatever was asked for. NULL: there are none. */
 static struct fab_groups *draw_groups(const struct fab_fabric *f, struct fuzz_draw *d)
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	uint32_t how = fuzz_byte(d);
 	FAB_AUTOFREE uint32_t *piece = fuzz_pieces(f);
-	struct fab_groups *groups = NULL;
+	struct fab_groups *g = NULL;
 
-	if (how < 128)
+	if (how < 128 || is_refused(fab_groups_add_pattern(
+				 b, patterns[how % FAB_COUNT(patterns)], 1, ERR)))
 		add_groups(f, d, b, piece);
-	else if (is_refused(fab_groups_add_pattern(b, patterns[how % FAB_COUNT(patterns)],
-						   1, ERR)))
-		add_groups(f, d, b, piece);
-	if (!is_refused(fab_groups_builder_finish(b, how & 1, &groups, ERR)))
-		check_pieces(f, groups, piece);
-	return groups;
+	if (is_refused(fab_groups_builder_finish(b, how & 1, &g, ERR)))
+		return NULL;
+	for (uint32_t i = 0; i < g->n; i++)
+		for (uint64_t m = g->first[i]; m < g->first[i + 1]; m++)
+			MUST(piece[fab_port_switch(f, g->member[m])] ==
+			     piece[g->sw[g->sw_first[i]]]);
+	return g;
 }
 
 /* Written tables are trees that reach every member, with the loads that were stated. */
@@ -95,18 +80,16 @@ static void write_and_read(const struct fab_mcast_problem *problem,
 			   const struct fab_mcast_result *r)
 {
 	FAB_AUTOFREE uint16_t *mlid = FAB_NEW(problem->groups->n, uint16_t);
+	FAB_AUTO(fuzz_file_fini) struct fuzz_file tables = {0}, trees = {0};
 	struct fab_loaded loaded;
 	struct fab_mft *mft;
-	char *text = NULL;
-	bool refused;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
 
 	OK(fab_groups_give_mlids(problem->groups, mlid, ERR));
-	refused = is_refused(fab_export_mcfdbs(out, problem, r, mlid, ERR));
-	fclose(out);
-	if (n && !refused) {
-		OK(fab_mcfdbs_read(problem->f, "t", text, n, false, &mft, ERR));
+	if (!is_refused(fuzz_close(&tables, fab_export_mcfdbs(fuzz_open(&tables), problem,
+							      r, mlid, ERR))) &&
+	    tables.n) {
+		OK(fab_mcfdbs_read(problem->f, "t", tables.text, tables.n, false, &mft,
+				   ERR));
 		fab_loaded_of(problem->f, problem->groups, mlid, mft, NULL, &loaded);
 		MUST(!loaded.n_broken);
 		MUST(!memcmp(loaded.load, r->load,
@@ -114,11 +97,7 @@ static void write_and_read(const struct fab_mcast_problem *problem,
 		fab_loaded_fini(&loaded);
 		fab_mft_free(mft);
 	}
-	free(text);
-	out = open_memstream(&text, &n);
-	OK(fab_export_trees(out, problem, r, ERR));
-	fclose(out);
-	free(text);
+	OK(fuzz_close(&trees, fab_export_trees(fuzz_open(&trees), problem, r, ERR)));
 }
 
 static void route_all(const struct fab_mcast_problem *problem,
@@ -127,12 +106,10 @@ static void route_all(const struct fab_mcast_problem *problem,
 	struct fab_mcast_result results[ENGINES_MAX];
 	const struct fab_mcast_options work = {.n_threads = 1};
 	uint32_t bound = fab_mcast_lower_bound(problem);
-	struct fab_bound dual;
+	FAB_AUTO(fab_bound_fini) struct fab_bound dual;
 	double seconds;
 
 	fab_mcast_dual_bound(problem, &work, 1000000, &dual);
-	bound = dual.value > bound ? dual.value : bound;
-	fab_bound_fini(&dual);
 	OK(fab_mcast_route(problem, fab_mcast_engines, fab_mcast_n_engines, options,
 			   results, &seconds, ERR));
 	for (size_t i = 0; i < fab_mcast_n_engines; i++) {
@@ -141,25 +118,11 @@ static void route_all(const struct fab_mcast_problem *problem,
 		fuzz_who = results[i].engine->name;
 		OK(fab_mcast_verify(problem, &results[i], ERR));
 		fab_efi_of(problem, &results[i], &efi);
-		MUST(bound <= efi.max);
+		MUST(bound <= efi.max && dual.value <= efi.max);
 		if (writes)
 			write_and_read(problem, &results[i]);
 		fab_mcast_result_fini(&results[i]);
 	}
-}
-
-/* Groups that share few multicast LIDs. */
-static void share(const struct fab_mcast_problem *problem,
-		  const struct fab_mcast_options *options, uint32_t n_mlids)
-{
-	struct fab_mcast_problem shared = *problem;
-	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = NULL;
-
-	if (is_refused(
-		    fab_groups_share(problem->f, problem->groups, n_mlids, &groups, ERR)))
-		return;
-	shared.groups = groups;
-	route_all(&shared, options, false);
 }
 
 static uint64_t route_live(void *live, uint32_t group, const fab_port_id *member,
@@ -168,56 +131,56 @@ static uint64_t route_live(void *live, uint32_t group, const fab_port_id *member
 	return fab_live_route(live, group, member, n);
 }
 
+void fuzz_replay(const struct fab_fabric *f, const struct fab_dist *dist,
+		 const struct fab_events *e, const struct fab_mcast_engine *engine,
+		 const struct fab_lifecycle_options *options)
+{
+	struct fab_live *live =
+		fab_live_new(f, dist, e->groups->n, engine, FAB_TIES_SPREAD);
+	const struct fab_lifecycle_router router = {.route = route_live, .context = live};
+	struct fab_lifecycle_outcome out;
+	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result result;
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *alive = NULL;
+
+	fab_lifecycle_replay(e, options, &router, &out);
+	OK(fab_live_result(live, e->groups, &alive, &result, ERR));
+	MUST(out.alive == (alive ? alive->n : 0));
+	MUST(out.lost + out.repeated + out.refused <= e->n);
+	if (alive)
+		OK(fab_mcast_verify(&(struct fab_mcast_problem){f, dist, alive}, &result,
+				    ERR));
+	fab_live_free(live);
+}
+
 /* Groups that come and go, by one engine and all behaviours. */
 static void replay(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 {
+	static const char spec[] = "random:groups=8,size=2-3,gap=1us,skew=2us,hold=4us,"
+				   "loss=0.2,retry=1us";
 	const struct fab_mcast_engine *engine =
 		fab_mcast_engines[fuzz_below(d, (uint32_t)fab_mcast_n_engines)];
 	struct fab_events *events = NULL;
 
-	if (is_refused(fab_events_generate(
-		    problem->f,
-		    "random:groups=8,size=2-3,gap=1us,skew=2us,hold=4us,"
-		    "loss=0.2,retry=1us",
-		    fuzz_byte(d), &events, ERR)))
+	if (is_refused(fab_events_generate(problem->f, spec, fuzz_byte(d), &events, ERR)))
 		return;
-	for (int how = FAB_LIFECYCLE_BATCHED; how < FAB_LIFECYCLE_N_BEHAVIOURS; how++) {
-		const struct fab_lifecycle_options options = {
-			.behaviour = (enum fab_lifecycle_behaviour)how,
-			.compute_ns = 1000,
-			.timeout_ns = 20000};
-		struct fab_live *live =
-			fab_live_new(problem->f, problem->dist, events->groups->n, engine,
-				     FAB_TIES_SPREAD);
-		const struct fab_lifecycle_router router = {.route = route_live,
-							    .context = live};
-		struct fab_lifecycle_outcome outcome;
-
-		fab_lifecycle_replay(events, &options, &router, &outcome);
-		MUST(outcome.alive <= events->groups->n);
-		fab_live_free(live);
-	}
+	for (int how = FAB_LIFECYCLE_BATCHED; how < FAB_LIFECYCLE_N_BEHAVIOURS; how++)
+		fuzz_replay(problem->f, problem->dist, events, engine,
+			    &(struct fab_lifecycle_options){
+				    .behaviour = (enum fab_lifecycle_behaviour)how,
+				    .compute_ns = 1000,
+				    .timeout_ns = 20000});
 	fab_events_free(events);
 }
 
-/* A demand: of few digits or many, none, all equal, or one that is far above the others.
- */
+/* A demand: none, of few digits or many, or one that is far above the others. */
 static double draw_demand(struct fuzz_draw *d, uint32_t kind, uint32_t group)
 {
 	static const double some[] = {0, 0.5, 1, 1, 7.25, 1e-9, 948, FAB_DEMAND_MAX};
 
-	switch (kind) {
-	case 0:
-		return 0;
-	case 1:
-		return 0.1;
-	case 2:
-		return group ? 1 : FAB_DEMAND_MAX;
-	case 3:
-		return FAB_DEMAND_MAX / (1 + fuzz_byte(d) * 257.0);
-	default:
-		return some[fuzz_below(d, FAB_COUNT(some))];
-	}
+	if (kind < 3)
+		return (double[]){0, 0.1, group ? 1 : FAB_DEMAND_MAX}[kind];
+	return kind == 3 ? FAB_DEMAND_MAX / (1 + fuzz_byte(d) * 257.0)
+			 : some[fuzz_below(d, FAB_COUNT(some))];
 }
 
 /* Both engines that heed demands: optimal is not above balanced, height slack makes none
@@ -252,8 +215,8 @@ static void weigh(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 			OK(fab_mcast_verify(&weighted, &results[i], ERR));
 			fab_efi_of(&weighted, &results[i], &efi);
 			level[i] = weighted.weights ? efi.max_load : efi.max;
-			MUST(options.load_bound <= level[i] * (1 + 1e-9));
-			MUST(level[i] <= last[i] * (1 + 1e-9));
+			MUST(options.load_bound <= level[i] * (1 + 1e-9) &&
+			     level[i] <= last[i] * (1 + 1e-9));
 			last[i] = level[i];
 			fab_mcast_result_fini(&results[i]);
 		}
@@ -265,7 +228,9 @@ static void weigh(const struct fab_mcast_problem *problem, struct fuzz_draw *d)
 void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d)
 {
 	struct fab_mcast_options options = {.n_threads = 1};
+	/* sharing: few multicast LIDs */
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = draw_groups(f, d);
+	FAB_AUTO(fab_groups_free_at) struct fab_groups *sharing = NULL;
 	struct fab_mcast_problem problem = {.f = f, .groups = groups};
 	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
 
@@ -274,7 +239,10 @@ void fuzz_mcast(const struct fab_fabric *f, struct fuzz_draw *d)
 	options.root_ties = (enum fab_root_ties)fuzz_below(d, 2);
 	if (groups) {
 		route_all(&problem, &options, true);
-		share(&problem, &options, 1 + fuzz_below(d, 3));
+		if (!is_refused(fab_groups_share(f, groups, 1 + fuzz_below(d, 3),
+						 &sharing, ERR)))
+			route_all(&(struct fab_mcast_problem){f, dist, sharing}, &options,
+				  false);
 		replay(&problem, d);
 		weigh(&problem, d);
 	}

@@ -6,62 +6,47 @@
  * recognised as a kfat is routed by every algorithm, analysed, and analysed a second
  * time.
  */
-#include "fuzz.h"
+#include "engines.h"
 #include "small.h"
 
-#include "base/mem.h"
-#include "unicast/analysis.h"
-#include "unicast/engine.h"
-#include "unicast/faults.h"
-
-#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { SWITCHES_MAX = 24, CABLES_MAX = 60, PORTS = 64 };
 
-/* A file of these bytes: its path, until the descriptor is closed. */
-static int make_file(const uint8_t *bytes, size_t n, char *path, size_t size)
-{
-	int fd = memfd_create("fuzz", 0);
-
-	NEVER(fd < 0 || write(fd, bytes, n) != (ssize_t)n);
-	snprintf(path, size, "/dev/fd/%d", fd);
-	return fd;
-}
-
-static void try_faults(const uint8_t *bytes, size_t n)
+static void try_faults(const char *spec)
 {
 	struct fab_fabric *f = fuzz_small_fabric();
 	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = fab_faults_new(f);
-	char path[32];
-	int fd = make_file(bytes, n, path, sizeof(path));
 
-	(void)is_refused(fab_faults_add_file(faults, path, ERR));
+	(void)is_refused(fab_faults_add_file(faults, spec + strlen("file:"), ERR));
 	NEVER(faults->named.n > (size_t)f->n_switches + f->n_cables);
 	fab_faults_clear(faults);
 	for (uint32_t c = 0; c < f->n_cables; c++)
 		NEVER(faults->cable_is_dead[c]);
-	close(fd);
 }
 
-static void try_flows(const uint8_t *bytes, size_t n)
+static void try_flows(const char *spec)
 {
 	struct fab_fabric *f = fuzz_small_fabric();
 	FAB_AUTO(fab_flow_ends_fini) struct fab_flow_ends ends;
 	const struct fab_permutation_problem problem = {f, NULL, &ends, 1};
-	char path[32], spec[40];
-	int fd = make_file(bytes, n, path, sizeof(path));
 	FAB_AUTOFREE uint32_t *to = NULL;
 
-	snprintf(spec, sizeof(spec), "file:%s", path);
 	fab_flow_ends_init(&ends, f, NULL, NULL);
-	if (!fab_permutation_make(spec, &problem, &to, ERR)) {
+	if (!is_refused(fab_permutation_make(spec, &problem, &to, ERR)))
 		for (uint32_t i = 0; i < ends.n; i++)
 			NEVER(to[i] != FAB_NONE && to[i] >= ends.n);
-	} else if (!*fuzz_err.text) {
-		abort();
-	}
+}
+
+/* The bytes in a file, which `try` gets as file:PATH. */
+static void with_file(const uint8_t *bytes, size_t n, void (*try)(const char *spec))
+{
+	int fd = memfd_create("fuzz", 0);
+	FAB_AUTOFREE char *spec = fab_format("file:/dev/fd/%d", fd);
+
+	NEVER(fd < 0 || write(fd, bytes, n) != (ssize_t)n);
+	try(spec);
 	close(fd);
 }
 
@@ -69,24 +54,18 @@ static void try_flows(const uint8_t *bytes, size_t n)
 static struct fab_fabric *make_fabric(const uint8_t *bytes, size_t n, size_t *used)
 {
 	struct fab_builder *b = fab_builder_new();
-	uint32_t n_switches = 2 + bytes[0] % (SWITCHES_MAX - 1), guid = 1;
+	uint32_t n_switches = 2 + bytes[0] % (SWITCHES_MAX - 1);
 	uint32_t hosts = bytes[1] | (uint32_t)bytes[2] << 8 | (uint32_t)bytes[3] << 16;
 	uint16_t port[SWITCHES_MAX + 1] = {0};
 	struct fab_fabric *f = NULL;
 	size_t n_cables = bytes[4] % (CABLES_MAX + 1);
 
-	for (uint32_t i = 0; i < n_switches; i++) {
-		struct fab_node_spec spec = {.kind = FAB_SWITCH,
-					     .guid = guid++,
-					     .n_ports = PORTS,
-					     .name = "s",
-					     .name_len = 1};
-
-		fab_builder_add_node(b, &spec);
-	}
+	for (uint32_t i = 0; i < n_switches; i++)
+		fuzz_add(b, FAB_SWITCH, i + 1, PORTS, "s");
 	for (uint32_t i = 0; i < n_switches; i++)
 		if (hosts >> i % 24 & 1)
-			fab_builder_add_cable(b, fuzz_add(b, FAB_ADAPTER, 1000 + i, "h"),
+			fab_builder_add_cable(b,
+					      fuzz_add(b, FAB_ADAPTER, 1000 + i, 2, "h"),
 					      1, i, ++port[i], 4, FAB_HDR);
 	*used = 5;
 	for (size_t c = 0; c < n_cables && *used + 2 <= n; c++, *used += 2) {
@@ -98,9 +77,7 @@ static struct fab_fabric *make_fabric(const uint8_t *bytes, size_t n, size_t *us
 			fab_builder_add_cable(b, u, from, v, ++port[v], 4, FAB_HDR);
 		}
 	}
-	if (fab_builder_finish(b, "fuzz", "generated", NULL, &f, NULL))
-		return NULL;
-	return f;
+	return fab_builder_finish(b, "fuzz", "generated", NULL, &f, NULL) ? NULL : f;
 }
 
 static void expect_sound(const struct fab_unicast_problem *problem,
@@ -114,8 +91,8 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 
 	if (is_refused(fab_unicast_route(engine, problem, &r, ERR)))
 		return;
-	NEVER(fab_analyse(r, &options, &j, ERR) ||
-	      fab_unicast_verify(r, FAB_ENDS_LEAVES, &j, ERR));
+	OK(fab_analyse(r, &options, &j, ERR));
+	OK(fab_unicast_verify(r, FAB_ENDS_LEAVES, &j, ERR));
 	NEVER((is_ours || engine == &fab_unicast_xy || engine == &fab_unicast_vtftr) &&
 	      !j.deadlock_free);
 	NEVER(is_ours && !r->note &&
@@ -125,17 +102,12 @@ static void expect_sound(const struct fab_unicast_problem *problem,
 
 static void try_fabric(const uint8_t *bytes, size_t n)
 {
-	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = NULL;
-	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
-	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *k = NULL;
 	size_t used;
+	FAB_AUTO(fab_faults_free_at) struct fab_faults *faults = NULL;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = make_fabric(bytes, n, &used);
+	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *k = NULL;
 
-	if (n < 6)
-		return;
-	f = make_fabric(bytes, n, &used);
-	if (!f)
-		return;
-	if (is_refused(fab_kfat_recognize(f, &k, ERR)))
+	if (!f || is_refused(fab_kfat_recognize(f, &k, ERR)))
 		return;
 	faults = fab_faults_new(f);
 	for (; used + 1 < n; used += 2)
@@ -144,26 +116,20 @@ static void try_fabric(const uint8_t *bytes, size_t n)
 		else if (f->n_switch_links)
 			fab_faults_kill_cable(faults,
 					      bytes[used + 1] % f->n_switch_links);
-	for (size_t i = 0; i < fab_unicast_n_engines; i++) {
-		const struct fab_unicast_problem problem = {.f = f,
-							    .faults = faults,
-							    .kfat = k,
-							    .max_vls = 1 + bytes[0] % 3,
-							    .n_threads = 1};
-
-		expect_sound(&problem, fab_unicast_engines[i]);
-	}
+	for (size_t i = 0; i < fab_unicast_n_engines; i++)
+		expect_sound(&(struct fab_unicast_problem){.f = f,
+							   .faults = faults,
+							   .kfat = k,
+							   .max_vls = 1 + bytes[0] % 3,
+							   .n_threads = 1},
+			     fab_unicast_engines[i]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	if (!n)
-		return 0;
-	if (bytes[0] == 'F')
-		try_faults(bytes + 1, n - 1);
-	else if (bytes[0] == 'P')
-		try_flows(bytes + 1, n - 1);
-	else
+	if (n && (bytes[0] == 'F' || bytes[0] == 'P'))
+		with_file(bytes + 1, n - 1, bytes[0] == 'F' ? try_faults : try_flows);
+	else if (n >= 6)
 		try_fabric(bytes, n);
 	return 0;
 }

@@ -3,13 +3,7 @@
 #pragma once
 
 #include "base/err.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/mem.h"
 
 /* Try one input. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
@@ -64,4 +58,28 @@ static inline uint8_t fuzz_next(struct fuzz_input *in)
 		return 0;
 	in->n--;
 	return *in->bytes++;
+}
+
+/* A file in memory that a call writes:
+ * OK(fuzz_close(&file, fab_export_dot(fuzz_open(&file), ...))). */
+struct fuzz_file {
+	char *text;
+	size_t n;
+	FILE *out;
+};
+
+static inline FILE *fuzz_open(struct fuzz_file *file)
+{
+	return file->out = open_memstream(&file->text, &file->n);
+}
+
+static inline int fuzz_close(struct fuzz_file *file, int rc)
+{
+	fclose(file->out);
+	return rc;
+}
+
+static inline void fuzz_file_fini(struct fuzz_file *file)
+{
+	free(file->text);
 }

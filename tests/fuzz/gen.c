@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Specs of generated fabrics: what follows `gen:`. */
 #include "fuzz.h"
-
-#include "base/mem.h"
 #include "source/reader.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { MANY = 200000 }; /* switches, or nearly */
 
@@ -43,12 +38,11 @@ static bool is_large(const char *spec)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	FAB_AUTOFREE char *spec = fab_strndup((const char *)bytes, n);
-	struct fab_builder *b = fab_builder_new();
+	struct fab_builder *b;
 
-	if (is_large(spec)) {
-		fab_builder_free(b);
+	if (is_large(spec))
 		return -1;
-	}
+	b = fab_builder_new();
 	(void)is_refused(fab_gen_fill(b, spec, ERR));
 	fab_builder_free(b);
 	return 0;

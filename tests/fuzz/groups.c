@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Files and patterns of multicast groups: the first byte says which, the rest is it. */
-#include "fuzz.h"
-#include "small.h"
-
-#include "base/mem.h"
 #include "mcast/groups.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-enum { SEED = 1 };
+#include "small.h"
 
 /* Every group: at least one member, each once, on the switches listed. */
 static void check_group(const struct fab_fabric *f, const struct fab_groups *g,
@@ -32,40 +24,28 @@ static void check_group(const struct fab_fabric *f, const struct fab_groups *g,
 	NEVER(listed);
 }
 
-/* Frees the builder. */
-static void finish(const struct fab_fabric *f, struct fab_groups_builder *b,
-		   bool skip_empty)
+/* A refusal says why, acceptance gives sound groups. */
+static void try_one(const struct fab_fabric *f, uint8_t how, const char *text, size_t n)
 {
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *g = NULL;
+	FAB_AUTOFREE char *spec = fab_strndup(text, n);
+	bool ignore_unknown = how & 2;
+	int rc = 0;
 
-	if (is_refused(fab_groups_builder_finish(b, skip_empty, &g, ERR)))
+	if (!(how & 1))
+		rc = fab_groups_read(b, "input", text, n, ignore_unknown, ERR);
+	else if (fuzz_is_modest(spec))
+		rc = fab_groups_add_pattern(b, spec, 1, ERR);
+	if (is_refused(rc)) {
+		fab_groups_builder_free(b);
+		return;
+	}
+	if (is_refused(fab_groups_builder_finish(b, ignore_unknown, &g, ERR)))
 		return;
 	NEVER(!g->n);
 	for (uint32_t i = 0; i < g->n; i++)
 		check_group(f, g, i);
-}
-
-/* A refusal says why, acceptance gives sound groups. */
-static void try_one(const struct fab_fabric *f, uint8_t how, const uint8_t *bytes,
-		    size_t n)
-{
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	bool ignore_unknown = how & 2;
-	int rc = 0;
-
-	if (how & 1) {
-		FAB_AUTOFREE char *spec = fab_strndup((const char *)bytes, n);
-
-		if (fuzz_is_modest(spec))
-			rc = fab_groups_add_pattern(b, spec, SEED, ERR);
-	} else {
-		rc = fab_groups_read(b, "input", (const char *)bytes, n, ignore_unknown,
-				     ERR);
-	}
-	if (is_refused(rc))
-		fab_groups_builder_free(b);
-	else
-		finish(f, b, ignore_unknown);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -73,6 +53,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct fab_fabric *f = fuzz_small_fabric();
 
 	if (n)
-		try_one(f, bytes[0], bytes + 1, n - 1);
+		try_one(f, bytes[0], (const char *)bytes + 1, n - 1);
 	return 0;
 }

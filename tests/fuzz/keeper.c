@@ -5,15 +5,11 @@
  * every tree is one of its members over cables that exist, and loads are those of the
  * trees.
  */
-#include "fuzz.h"
-
-#include "base/mem.h"
-#include "fabric/builder.h"
-#include "mcast/engine/state.h"
 #include "opensm/keeper.h"
+#include "mcast/engine/state.h"
+#include "small.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 enum { SWITCHES = 6, ADAPTERS = 12, GROUPS = 5, MEMBERS = 6, STEPS = 60 };
 
@@ -24,64 +20,49 @@ struct subnet {
 	uint64_t member[GROUPS][MEMBERS];
 };
 
-static uint32_t node(struct fab_builder *b, enum fab_node_kind kind, uint64_t guid)
-{
-	struct fab_node_spec spec = {.kind = kind,
-				     .guid = guid,
-				     .n_ports = kind == FAB_SWITCH ? 36 : 1,
-				     .name = "x",
-				     .name_len = 1};
-
-	return fab_builder_add_node(b, &spec);
-}
-
-/* Each two switches, and each adapter and its switch, have a cable unless its bit is 1.
- */
+/* Two switches, or an adapter and its switch, have a cable unless its bit is 1. */
 static struct fab_fabric *fabric_of(uint32_t pulled)
 {
 	struct fab_builder *b = fab_builder_new();
 	struct fab_fabric *f = NULL;
-	uint32_t sw[SWITCHES], bit = 0;
+	uint32_t bit = 0;
 
 	for (uint32_t i = 0; i < SWITCHES; i++)
-		sw[i] = node(b, FAB_SWITCH, 0x10 + i);
+		fuzz_add(b, FAB_SWITCH, 0x10 + i, 36, "x");
 	for (uint16_t i = 0; i < SWITCHES; i++)
 		for (uint16_t k = (uint16_t)(i + 1); k < SWITCHES; k++)
 			if (!(pulled >> bit++ & 1))
-				fab_builder_add_cable(b, sw[i], (uint16_t)(k + 1), sw[k],
+				fab_builder_add_cable(b, i, (uint16_t)(k + 1), k,
 						      (uint16_t)(i + 1), 4, FAB_HDR);
 	for (uint16_t i = 0; i < ADAPTERS; i++) {
-		uint32_t a = node(b, FAB_ADAPTER, 0x80 + i);
+		uint32_t a = fuzz_add(b, FAB_ADAPTER, 0x80 + i, 1, "x");
 
 		fab_builder_set_port(b, a, 1, 0x100 + i, (uint16_t)(i + 1), 0);
 		if (!(pulled >> bit++ & 1))
-			fab_builder_add_cable(b, a, 1, sw[i / 2], (uint16_t)(20 + i % 2),
-					      4, FAB_HDR);
+			fab_builder_add_cable(b, a, 1, i / 2u, (uint16_t)(20 + i % 2), 4,
+					      FAB_HDR);
 	}
-	NEVER(fab_builder_finish(b, "fuzz", "generated", NULL, &f, NULL));
+	OK(fab_builder_finish(b, "fuzz", "generated", NULL, &f, ERR));
 	return f;
+}
+
+/* Number of the first member of the group with this GUID; their count: there is none. */
+static uint32_t find(const struct subnet *s, uint32_t g, uint64_t guid)
+{
+	uint32_t i = 0;
+
+	while (i < s->n_members[g] && s->member[g][i] != guid)
+		i++;
+	return i;
 }
 
 static uint32_t count_different(const struct subnet *s, uint32_t g)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < s->n_members[g]; i++) {
-		uint32_t k = 0;
-
-		while (s->member[g][k] != s->member[g][i])
-			k++;
-		n += k == i;
-	}
-	return n;
-}
-
-static bool is_member(const struct subnet *s, uint32_t g, uint64_t guid)
-{
 	for (uint32_t i = 0; i < s->n_members[g]; i++)
-		if (s->member[g][i] == guid)
-			return true;
-	return false;
+		n += find(s, g, s->member[g][i]) == i;
+	return n;
 }
 
 /* A tree has its members, no others, and joins them without a circle. */
@@ -89,11 +70,11 @@ static void check_tree(const struct subnet *s, uint32_t g, uint32_t *load)
 {
 	const struct fab_fabric *f = fab_keeper_fabric(s->k);
 	const struct fab_live_tree t = fab_keeper_tree(s->k, g);
-	bool is_met[SWITCHES] = {false}, is_more = true;
+	bool is_met[SWITCHES] = {false};
 	uint32_t n_met = 1;
 
 	is_met[t.root] = true;
-	while (is_more) {
+	for (bool is_more = true; is_more;) {
 		is_more = false;
 		for (uint32_t e = 0; e < t.n_edges; e++) {
 			uint32_t a = f->port_node[f->cable_a[t.cable[e]]];
@@ -107,7 +88,7 @@ static void check_tree(const struct subnet *s, uint32_t g, uint32_t *load)
 	}
 	NEVER(n_met != t.n_edges + 1 || t.n_members != count_different(s, g));
 	for (uint32_t m = 0; m < t.n_members; m++)
-		NEVER(!is_member(s, g, f->port_guid[t.member[m]]) ||
+		NEVER(find(s, g, f->port_guid[t.member[m]]) == s->n_members[g] ||
 		      !is_met[fab_port_switch(f, t.member[m])]);
 	for (uint32_t e = 0; e < t.n_edges; e++)
 		load[t.cable[e]]++;
@@ -130,20 +111,17 @@ static void check(const struct subnet *s)
 
 static void renew(struct subnet *s, struct fuzz_input *in)
 {
-	struct fab_membership m = {.n = GROUPS};
 	uint64_t first[GROUPS + 1] = {0}, guid[GROUPS * MEMBERS];
+	const struct fab_membership m = {.n = GROUPS, .first = first, .guid = guid};
 	struct fab_keeper_counts counts;
 	uint32_t pulled = fuzz_next(in), n = 0;
 
 	pulled |= (uint32_t)fuzz_next(in) << 8 | (uint32_t)fuzz_next(in) << 16;
 	for (uint32_t g = 0; g < GROUPS; g++) {
-		for (uint32_t i = 0; i < s->n_members[g]; i++)
-			guid[first[g] + i] = s->member[g][i];
 		first[g + 1] = first[g] + s->n_members[g];
+		memcpy(&guid[first[g]], s->member[g], s->n_members[g] * sizeof(*guid));
 	}
-	m.first = first;
-	m.guid = guid;
-	NEVER(fab_keeper_renew(s->k, fabric_of(pulled), &m, &counts, NULL));
+	OK(fab_keeper_renew(s->k, fabric_of(pulled), &m, &counts, ERR));
 	for (uint32_t g = 0; g < GROUPS; g++)
 		n += fab_keeper_tree(s->k, g).root != FAB_NONE;
 	NEVER(counts.kept + counts.routed != n);
@@ -188,8 +166,8 @@ static void take(struct subnet *s, struct fuzz_input *in)
 	      (r.after < r.bound && r.after < r.before));
 	n = fab_keeper_take(s->k, s->plan, moved);
 	NEVER(n > r.n_moved);
-	for (uint32_t i = 0; i < n; i++)
-		NEVER(moved[i] >= GROUPS);
+	while (n)
+		NEVER(moved[--n] >= GROUPS);
 	fab_plan_free(s->plan);
 	s->plan = NULL;
 }
@@ -200,23 +178,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct subnet s = {.k = fab_keeper_new(GROUPS)};
 
 	for (int i = 0; i < STEPS && in.n; i++) {
-		switch (fuzz_next(&in) % 6) {
-		case 0:
-			renew(&s, &in);
-			break;
-		case 1:
+		uint8_t kind = fuzz_next(&in) % 6;
+
+		if (kind == 1) {
 			fab_plan_free(s.plan);
 			s.plan = fab_keeper_plan(s.k);
-			break;
-		case 2:
-			take(&s, &in);
-			break;
-		case 3:
-			if (fuzz_next(&in) % 8 == 0)
-				fab_keeper_clear(s.k);
-			break;
-		default:
-			change(&s, &in);
+		} else if (kind == 3 && fuzz_next(&in) % 8 == 0) {
+			fab_keeper_clear(s.k);
+		} else if (kind != 3) {
+			(kind == 0 ? renew : kind == 2 ? take : change)(&s, &in);
 		}
 		check(&s);
 	}

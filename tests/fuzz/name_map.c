@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reader of node name maps. */
 #include "fuzz.h"
-
 #include "source/reader.h"
-
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {

@@ -3,29 +3,19 @@
  * Names, lists, host lists and patterns on a small fabric with odd names: the first byte
  * says what is looked for, and whether the rest is a list, lines of lists or a pair.
  */
-#include "fuzz.h"
-#include "small.h"
-
-#include "base/mem.h"
 #include "fabric/resolver.h"
+#include "small.h"
 
 /* More names than this are not taken one by one. */
 enum { MAX_NAMES = 100000 };
 
 static uint32_t n_ids(const struct fab_fabric *f, enum fab_want want)
 {
-	switch (want) {
-	case FAB_WANT_SWITCH:
-		return f->n_switches;
-	case FAB_WANT_HOST:
-		return f->n_hosts;
-	case FAB_WANT_CABLE:
-		return f->n_cables;
-	case FAB_WANT_MEMBER:
-		return f->n_ports + f->n_nodes + f->n_hosts;
-	default:
-		return f->n_ports;
-	}
+	return want == FAB_WANT_SWITCH	 ? f->n_switches
+	       : want == FAB_WANT_HOST	 ? f->n_hosts
+	       : want == FAB_WANT_CABLE	 ? f->n_cables
+	       : want == FAB_WANT_MEMBER ? f->n_ports + f->n_nodes + f->n_hosts
+					 : f->n_ports;
 }
 
 static void try_hostlist(const char *text, size_t n)
@@ -72,18 +62,15 @@ static void try_pair(const char *text, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	static struct fab_fabric *f;
 	static struct fab_resolver *r;
-	enum fab_want want;
-	struct fab_lookup lookup;
+	struct fab_fabric *f = fuzz_small_fabric();
 	FAB_AUTOFREE char *text = NULL;
+	struct fab_lookup lookup;
+	enum fab_want want;
 
-	if (!f) {
-		f = fuzz_small_fabric();
-		r = fab_resolver_new(f);
-	}
 	if (!n)
 		return 0;
+	r = r ? r : fab_resolver_new(f);
 	want = (enum fab_want)(bytes[0] % FAB_N_WANTS);
 	lookup = fab_resolver_lookup(r, want);
 	text = fab_strndup((const char *)bytes + 1, n - 1);

@@ -4,12 +4,8 @@
  * is there once, byte for byte, where damage is checked; none hangs where there is a path
  * and nothing stalls; the same by wheel and by heap.
  */
-#include "routed.h"
-
-#include "base/mem.h"
-#include "fuzz.h"
 #include "rdma/rdma.h"
-#include "unicast/analysis.h"
+#include "routed.h"
 
 enum { TRANSFERS = 24, PACKETS = 12, US = 1000000 };
 
@@ -18,7 +14,7 @@ static void draw_luck(struct fab_rdma_impairments *bad, struct fab_rdma_outage *
 {
 	bad->loss = 0.002 * fuzz_below(d, 101);
 	bad->per_hop = !fuzz_below(d, 4);
-	bad->burst = !fuzz_below(d, 3) ? 1 + fuzz_below(d, 5) : 0;
+	bad->burst = fuzz_below(d, 3) ? 0 : 1 + fuzz_below(d, 5);
 	bad->drop_control = 0.001 * fuzz_below(d, 51);
 	bad->delayed = 0.1 * fuzz_below(d, 11);
 	bad->delay = (enum fab_rdma_delay)fuzz_below(d, 3);
@@ -105,8 +101,6 @@ static void try_scheme(const struct fab_rdma_net *net, struct fab_rdma_params *p
 static void try_all(const struct fab_routes *routes, const struct fab_flow_ends *ends,
 		    struct fuzz_draw *d)
 {
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
-						     .n_threads = 1};
 	struct fab_rdma_transfer t[TRANSFERS];
 	struct fab_rdma_problem problem = {.f = routes->f,
 					   .faults = routes->faults,
@@ -115,10 +109,9 @@ static void try_all(const struct fab_routes *routes, const struct fab_flow_ends 
 					   .transfer = t};
 	struct fab_rdma_params params = params_of(d);
 	struct fab_rdma_outage outage = {0};
-	struct fab_analysis analysis;
-	bool is_left_out[TRANSFERS];
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis analysis = {0};
+	bool is_left_out[TRANSFERS], is_sound, is_bad;
 	struct fab_rdma_net *net;
-	bool is_sound = false, is_bad;
 
 	draw_luck(&params.bad, &outage, routes->f, d);
 	params.bad.check_bits = params.seed % 8 ? 64 : 0;
@@ -133,16 +126,11 @@ static void try_all(const struct fab_routes *routes, const struct fab_flow_ends 
 		t[i].target = (t[i].source + !is_bad + fuzz_below(d, ends->n - !is_bad)) %
 			      ends->n;
 	}
-	if (!fab_analyse(routes, &options, &analysis, NULL)) {
-		is_sound = analysis.deadlock_free;
-		fab_analysis_fini(&analysis);
-	}
+	is_sound = !fuzz_analyse_hosts(routes, &analysis) && analysis.deadlock_free;
 	/* one of several jobs */
-	if (!fuzz_below(d, 4)) {
-		for (uint32_t i = 0; i < problem.n_transfers; i++)
-			is_left_out[i] = i % 3;
-		params.is_left_out = is_left_out;
-	}
+	for (uint32_t i = 0; i < problem.n_transfers; i++)
+		is_left_out[i] = i % 3;
+	params.is_left_out = fuzz_below(d, 4) ? NULL : is_left_out;
 	if (is_refused(fab_rdma_net_new(&problem, &params, &net, ERR)))
 		return;
 	for (size_t i = 0; i < fab_rdma_n_schemes; i++)

@@ -3,57 +3,47 @@
 #include "fuzz.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 
 /* In a block of exactly its size, so that sanitizers see a step behind its end. */
-static int try_file(const char *folder, const char *name)
+static bool try_file(const char *folder, const char *name)
 {
-	char path[4096];
-	uint8_t *bytes;
-	long n;
-	FILE *in;
+	FAB_AUTOFREE char *path = fab_format("%s/%s", folder, name);
+	FAB_AUTOFREE uint8_t *bytes = NULL;
+	FILE *in = fopen(path, "rb");
+	struct stat file;
+	size_t n = 0;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	in = fopen(path, "rb");
-	if (!in || fseek(in, 0, SEEK_END) || (n = ftell(in)) < 0 ||
-	    fseek(in, 0, SEEK_SET)) {
-		perror(path);
-		return 1;
+	if (in && !fstat(fileno(in), &file)) {
+		n = (size_t)file.st_size;
+		bytes = malloc(n);
 	}
-	bytes = malloc((size_t)n + !n);
-	if (!bytes || fread(bytes, 1, (size_t)n, in) != (size_t)n) {
+	if (!bytes || fread(bytes, 1, n, in) != n) {
 		perror(path);
-		return 1;
+		return false;
 	}
 	fclose(in);
-	printf("%s\n", name);
+	puts(name);
 	fflush(stdout);
-	LLVMFuzzerTestOneInput(bytes, (size_t)n);
-	free(bytes);
-	return 0;
+	LLVMFuzzerTestOneInput(bytes, n);
+	return true;
 }
 
 int main(int argc, char **argv)
 {
-	struct dirent *entry;
+	DIR *folder = argc == 2 ? opendir(argv[1]) : NULL;
 	int tried = 0, failed = 0;
-	DIR *folder;
+	struct dirent *entry;
 
-	if (argc != 2)
-		return 2;
-	folder = opendir(argv[1]);
 	if (!folder) {
-		perror(argv[1]);
-		return 1;
+		perror(argv[argc - 1]);
+		return 2;
 	}
-	while ((entry = readdir(folder))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		failed += try_file(argv[1], entry->d_name);
-		tried++;
-	}
+	while ((entry = readdir(folder)))
+		if (entry->d_name[0] != '.') {
+			failed += !try_file(argv[1], entry->d_name);
+			tried++;
+		}
 	closedir(folder);
 	printf("%d files\n", tried);
 	return failed || !tried;

@@ -4,24 +4,17 @@
  * an end, no packet is lost without a word, and with tables that the analysis calls free
  * of deadlock, all pairs joined (and no multicast), nothing stands still for good.
  */
-#include "routed.h"
-
-#include "base/mem.h"
-#include "event/stream.h"
-#include "fuzz.h"
-#include "mcast/route.h"
 #include "sim/sim.h"
+#include "event/stream.h"
+#include "routed.h"
 #include "sim/sweep.h"
-#include "unicast/analysis.h"
-#include "unicast/engine.h"
-#include "unicast/faults.h"
 
 enum { TIME = 600 };
 
 struct source {
 	uint64_t seed;
 	uint32_t n_ends, n_groups, most, gap, window;
-	struct {
+	struct end {
 		uint64_t n, at, under_way;
 	} end[640];
 };
@@ -29,17 +22,16 @@ struct source {
 static bool next(void *context, uint32_t e, uint64_t now, struct fab_message *m)
 {
 	struct source *s = context;
-	struct fab_stream stream =
-		fab_stream_of(s->seed, (uint64_t)e << 32 | s->end[e].n);
+	struct end *end = &s->end[e];
+	struct fab_stream stream = fab_stream_of(s->seed, (uint64_t)e << 32 | end->n);
 
-	if (s->window && s->end[e].under_way == s->window)
+	if (s->window && end->under_way == s->window)
 		return false;
-	if (s->window && s->end[e].at < now)
-		s->end[e].at = now;
-	s->end[e].at += fab_stream_below(&stream, s->gap);
-	s->end[e].n++;
-	s->end[e].under_way++;
-	m->time = s->end[e].at;
+	if (s->window && end->at < now)
+		end->at = now;
+	m->time = end->at += fab_stream_below(&stream, s->gap);
+	end->n++;
+	end->under_way++;
 	m->to_group = s->n_groups && fab_stream_below(&stream, 4) == 0;
 	m->target = (uint32_t)fab_stream_below(&stream,
 					       m->to_group ? s->n_groups : s->n_ends);
@@ -51,9 +43,7 @@ static void completed(void *context, uint32_t e, const struct fab_delivery *d)
 {
 	struct source *s = context;
 
-	MUST(d->time >= d->birth);
-	MUST(s->end[e].under_way > 0);
-	s->end[e].under_way--;
+	MUST(d->time >= d->birth && s->end[e].under_way-- > 0);
 }
 
 static struct fab_sim_params params_of(struct fuzz_draw *d)
@@ -92,8 +82,8 @@ static struct fab_sim_params params_of(struct fuzz_draw *d)
 		p.spread_vls = false;
 	}
 	own.at += FUZZ_CHOICES / 2;
-	if (!fuzz_below(&own,
-			4)) { /* lanes share; private parts may be too small or large */
+	/* lanes share; private parts may be too small or large */
+	if (!fuzz_below(&own, 4)) {
 		p.buffer_shared = true;
 		p.buffer_per_vl = false;
 		p.buffer_private = fuzz_below(&own, 4) * (by_flit ? 1 : p.mtu + 64);
@@ -120,9 +110,8 @@ static struct fab_groups *groups_of(const struct fab_fabric *f, struct fuzz_draw
 {
 	struct fab_groups_builder *b = fab_groups_builder_new(f);
 	struct fab_groups *groups = NULL;
-	uint32_t n = 1 + fuzz_below(d, 3);
 
-	for (uint32_t g = 0; g < n; g++) {
+	for (uint32_t n = 1 + fuzz_below(d, 3); n; n--) {
 		fab_groups_builder_begin(b, "g", 1);
 		for (uint32_t i = 0; i < 5; i++) {
 			uint32_t node = fuzz_below(d, f->n_nodes);
@@ -142,8 +131,7 @@ static void check(const struct fab_sim_result *r, bool must_move)
 	MUST(r->injected + r->copied ==
 	     r->delivered + r->in_flight + r->unroutable + r->looped + r->dropped +
 		     r->recovery.lost_dead + r->recovery.lost_down);
-	MUST(!r->is_deadlocked || (r->cycle.n && r->stuck_packets));
-	MUST(!must_move || !r->is_deadlocked);
+	MUST(!r->is_deadlocked || (!must_move && r->cycle.n && r->stuck_packets));
 	for (uint32_t c = 0; c < r->n_cables; c++)
 		MUST(r->cable[c].utilisation >= 0 && r->cable[c].utilisation <= 1);
 }
@@ -185,25 +173,22 @@ static void with_jobs(const struct fab_sim_problem *problem, bool is_sound,
 		if (is_refused(fab_sim_jobs(problem, &params, &jobs, times[t], ERR)))
 			return;
 		for (uint32_t i = 0; i < jobs.n_jobs; i++)
-			MUST(!is_sound || params.drop || shares_all(&params) ||
-			     !times[t][i].unfinished);
+			MUST((!is_sound || params.drop || shares_all(&params) ||
+			      !times[t][i].unfinished) &&
+			     times[0][i].alone == times[t][i].alone &&
+			     times[0][i].together == times[t][i].together &&
+			     times[0][i].unfinished == times[t][i].unfinished);
 	}
-	for (uint32_t i = 0; i < jobs.n_jobs; i++)
-		MUST(times[0][i].alone == times[1][i].alone &&
-		     times[0][i].together == times[1][i].together &&
-		     times[0][i].unfinished == times[1][i].unfinished);
 }
 
 static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 {
-	const struct fab_analysis_options options = {.ends = FAB_ENDS_HOSTS,
-						     .n_threads = 1};
 	FAB_AUTOFREE struct source *source = FAB_NEW0(1, struct source);
 	struct fab_messages messages = {.context = source, .next = next};
 	struct fab_sim_params params = params_of(d);
-	struct fab_analysis analysis;
+	FAB_AUTO(fab_analysis_fini) struct fab_analysis analysis = {0};
 	struct fab_sim_result r;
-	bool is_sound = false;
+	bool is_sound;
 
 	source->seed = fuzz_below(d, 65536);
 	source->n_ends = problem->ends->n;
@@ -215,12 +200,9 @@ static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 		messages.completed = completed;
 	else
 		source->gap += 20; /* lest births have no end */
-	if (!problem->groups &&
-	    !fab_analyse(problem->routes, &options, &analysis, NULL)) {
-		/* what leads in a circle is no path, and in no graph of channels */
-		is_sound = analysis.deadlock_free && !analysis.unreachable;
-		fab_analysis_fini(&analysis);
-	}
+	/* what leads in a circle is no path, and in no graph of channels */
+	is_sound = !problem->groups && !fuzz_analyse_hosts(problem->routes, &analysis) &&
+		   analysis.deadlock_free && !analysis.unreachable;
 	if (!is_refused(fab_sim_run(problem, &params, &messages, &r, ERR))) {
 		check(&r, is_sound && !shares_all(&params));
 		fab_sim_result_fini(&r);
@@ -229,45 +211,25 @@ static void simulate(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 		with_jobs(problem, is_sound, d);
 }
 
-static void with_trees(struct fab_sim_problem *problem, struct fuzz_draw *d)
+static void with_trees(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 {
 	const struct fab_mcast_engine *engine = fab_mcast_engine_find("minihop", 7);
 	const struct fab_mcast_options options = {.n_threads = 1};
 	FAB_AUTO(fab_groups_free_at) struct fab_groups *groups = groups_of(problem->f, d);
-	struct fab_mcast_problem trees = {.f = problem->f, .groups = groups};
+	FAB_AUTO(fab_dist_free_at) struct fab_dist *dist = NULL;
+	struct fab_sim_problem multicast = *problem;
 	struct fab_mcast_result result;
-	struct fab_dist *dist;
 	double seconds;
 
-	if (!groups)
+	if (!groups || is_refused(fab_dist_new(problem->f, 1, &dist, ERR)) ||
+	    is_refused(
+		    fab_mcast_route(&(struct fab_mcast_problem){problem->f, dist, groups},
+				    &engine, 1, &options, &result, &seconds, ERR)))
 		return;
-	if (!fab_dist_new(problem->f, 1, &dist, ERR)) {
-		trees.dist = dist;
-		if (!fab_mcast_route(&trees, &engine, 1, &options, &result, &seconds,
-				     ERR)) {
-			problem->groups = groups;
-			problem->forest = &result.forest;
-			simulate(problem, d);
-			fab_mcast_result_fini(&result);
-		}
-		fab_dist_free(dist);
-	}
-}
-
-/* The tables of an engine with what is dead; NULL: it cannot. */
-static struct fab_routes *tables_of(const struct fab_fabric *f, struct fab_kfat *kfat,
-				    const struct fab_faults *faults, const char *engine)
-{
-	const struct fab_unicast_problem problem = {
-		.f = f, .faults = faults, .kfat = kfat, .max_vls = 2, .n_threads = 1};
-	const struct fab_unicast_engine *e =
-		fab_unicast_engine_find(engine, strlen(engine));
-	struct fab_routes *routes;
-
-	if (fab_unicast_fits(e, &problem, ERR) ||
-	    fab_unicast_route(e, &problem, &routes, ERR))
-		return NULL;
-	return routes;
+	multicast.groups = groups;
+	multicast.forest = &result.forest;
+	simulate(&multicast, d);
+	fab_mcast_result_fini(&result);
 }
 
 /* Parts that die under load: the same by one thread and two; packets of live hosts are
@@ -277,7 +239,7 @@ static void fail(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 	FAB_AUTOFREE struct source *source = FAB_NEW0(1, struct source);
 	struct fab_messages messages = {.context = source, .next = next};
 	struct fab_sim_params params = params_of(d);
-	uint64_t seed = fuzz_below(d, 65536), most = 0;
+	uint64_t seed = fuzz_below(d, 65536);
 	struct fab_sim_result r[2];
 	int n = 0;
 
@@ -290,24 +252,22 @@ static void fail(const struct fab_sim_problem *problem, struct fuzz_draw *d)
 	params.ecn = params.chooser = 0;
 	params.spread_vls = false;
 	for (int t = 0; t < 2; t++) {
-		*source = (struct source){.seed = seed,
-					  .n_ends = problem->ends->n,
-					  .most = 600,
-					  .gap = 500};
+		*source =
+			(struct source){seed, problem->ends->n, .most = 600, .gap = 500};
 		params.n_threads = 1 + t;
 		n += !is_refused(fab_sim_run(problem, &params, &messages, &r[n], ERR));
 	}
 	MUST(n != 1);
 	for (int t = 0; t < n; t++) {
 		check(&r[t], false);
-		most = r[t].recovery.lost_dead + r[t].recovery.lost_down +
-		       r[t].unroutable + r[t].looped;
-		MUST(r[t].recovery.lost_live <= most);
+		MUST(r[t].recovery.lost_live <= r[t].recovery.lost_dead +
+							r[t].recovery.lost_down +
+							r[t].unroutable + r[t].looped);
+		MUST(r[0].events == r[t].events && r[0].delivered == r[t].delivered &&
+		     r[0].recovery.lost_live == r[t].recovery.lost_live &&
+		     r[0].recovery.recovered == r[t].recovery.recovered &&
+		     r[0].latency_mean == r[t].latency_mean);
 	}
-	MUST(!n || (r[0].events == r[1].events && r[0].delivered == r[1].delivered &&
-		    r[0].recovery.lost_live == r[1].recovery.lost_live &&
-		    r[0].recovery.recovered == r[1].recovery.recovered &&
-		    r[0].latency_mean == r[1].latency_mean));
 	for (int t = 0; t < n; t++)
 		fab_sim_result_fini(&r[t]);
 }
@@ -318,16 +278,15 @@ static void with_failure(const struct fab_sim_problem *problem, struct fuzz_draw
 	const struct fab_fabric *f = problem->f;
 	FAB_AUTO(fab_faults_free_at) struct fab_faults *dead = fab_faults_new(f);
 	FAB_AUTO(fab_kfat_free_at) struct fab_kfat *kfat = NULL;
+	FAB_AUTO(fab_routes_free_at) struct fab_routes *before = NULL, *after = NULL;
+	struct fab_unicast_problem unicast = {.f = f, .max_vls = 2, .n_threads = 1};
 	struct fab_sim_failure failure = {.dead = dead};
 	struct fab_sim_problem dying = *problem;
-	struct fab_routes *before, *after;
 	bool cables = fuzz_below(d, 3) == 0;
-	const char *engine = "updn";
+	const struct fab_unicast_engine *engine = &fab_unicast_updn;
 
-	if (fab_kfat_recognize(f, &kfat, NULL))
-		kfat = NULL;
-	if (kfat)
-		engine = fuzz_below(d, 2) ? "vtftr" : "xy";
+	if (!fab_kfat_recognize(f, &kfat, NULL))
+		engine = fuzz_below(d, 2) ? &fab_unicast_vtftr : &fab_unicast_xy;
 	for (uint32_t c = 0; c < f->n_cables; c++)
 		if (problem->faults->cable_is_dead[c])
 			fab_faults_kill_cable(dead, c);
@@ -344,47 +303,40 @@ static void with_failure(const struct fab_sim_problem *problem, struct fuzz_draw
 	failure.computation = fuzz_below(d, 50);
 	failure.block = fuzz_below(d, 10);
 	failure.interval = 1 + fuzz_below(d, 100);
-	before = tables_of(f, kfat, problem->faults, engine);
-	after = before ? tables_of(f, kfat, dead, engine) : NULL;
-	if (after) {
-		failure.after = after;
-		dying.routes = before;
-		dying.failure = &failure;
-		fail(&dying, d);
-		(void)fab_sim_mixed_has_cycle(&dying);
-	}
-	fab_routes_free(before);
-	fab_routes_free(after);
-}
-
-/* Entries of tables that lead anywhere. */
-static void spoil(struct fab_routes *r, struct fuzz_draw *d)
-{
-	size_t n = (size_t)(r->column_row ? r->n_rows : r->n_columns) * r->f->n_switches;
-
-	for (uint32_t i = fuzz_below(d, 4); n && i; i--) {
-		size_t at = (size_t)fuzz_below(d, 65536) * 7919 % n;
-
-		r->next[at] = (uint16_t)(fuzz_below(d, 2) ? fuzz_below(d, 8)
-							  : 65535 - fuzz_below(d, 3));
-	}
+	unicast.kfat = kfat;
+	unicast.faults = problem->faults;
+	before = fuzz_tables(&unicast, engine);
+	unicast.faults = dead;
+	failure.after = after = before ? fuzz_tables(&unicast, engine) : NULL;
+	if (!after)
+		return;
+	dying.routes = before;
+	dying.failure = &failure;
+	fail(&dying, d);
+	(void)fab_sim_mixed_has_cycle(&dying);
 }
 
 static void try_on(const struct fab_fabric *f, struct fuzz_draw *d)
 {
-	const char *engine = fuzz_below(d, 2) ? "minhop" : "updn";
 	struct fuzz_routed routed;
 	struct fab_sim_problem problem = {.f = f, .ends = &routed.ends};
+	struct fab_routes *r;
+	size_t n;
 
-	if (!fuzz_route(f, engine, 2, d, &routed))
+	if (!fuzz_route(f, fuzz_below(d, 2) ? "minhop" : "updn", 2, d, &routed))
 		return;
 	problem.faults = routed.faults;
-	problem.routes = routed.routes;
-	spoil(routed.routes, d);
+	problem.routes = r = routed.routes;
+	/* entries that lead anywhere */
+	n = (size_t)(r->column_row ? r->n_rows : r->n_columns) * f->n_switches;
+	for (uint32_t i = fuzz_below(d, 4); n && i; i--) {
+		uint16_t *entry = &r->next[(size_t)fuzz_below(d, 65536) * 7919 % n];
+
+		*entry = (uint16_t)(fuzz_below(d, 2) ? fuzz_below(d, 8)
+						     : 65535 - fuzz_below(d, 3));
+	}
 	simulate(&problem, d);
 	with_trees(&problem, d);
-	problem.groups = NULL;
-	problem.forest = NULL;
 	with_failure(&problem, d);
 	fuzz_routed_fini(&routed);
 }

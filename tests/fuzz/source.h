@@ -7,52 +7,46 @@
 #include "source/reader.h"
 #include "source/source.h"
 
-#include <stdio.h>
+/* What is written of a fabric; NULL: refused. */
+static inline char *fuzz_export(int (*write)(FILE *out, const struct fab_fabric *f,
+					     struct fab_err *err),
+				const struct fab_fabric *f, size_t *n)
+{
+	struct fuzz_file file = {0};
+	bool refused = is_refused(fuzz_close(&file, write(fuzz_open(&file), f, ERR)));
+
+	*n = file.n;
+	if (!refused)
+		return file.text;
+	free(file.text);
+	return NULL;
+}
 
 /* As a dump; NULL: refused, as nodes that share a GUID cannot be told apart in one. */
 static inline char *fuzz_dump(const struct fab_fabric *f, size_t *n)
 {
-	char *text = NULL;
-	FILE *out = open_memstream(&text, n);
-	struct fab_err err = {""};
-	int rc = fab_export_ibnetdiscover(out, f, &err);
+	char *text = fuzz_export(fab_export_ibnetdiscover, f, n);
 
-	fclose(out);
-	if (!rc)
-		return text;
-	free(text);
-	if (!strstr(err.text, "to have its own"))
-		abort();
-	return NULL;
+	MUST(text || strstr(fuzz_err.text, "to have its own"));
+	return text;
 }
 
 /* What is read can be written, read back as the same fabric, and written alike. */
 static inline void fuzz_source(const uint8_t *bytes, size_t n)
 {
-	struct fab_fabric *f = NULL, *g = NULL;
-	struct fab_err err;
-	char *first, *second;
+	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL, *g = NULL;
+	FAB_AUTOFREE char *first = NULL, *second = NULL;
 	size_t n_first, n_second;
 
-	if (fab_source_parse("input", bytes, n, NULL, &f, &err))
+	if (is_refused(fab_source_parse("input", bytes, n, NULL, &f, ERR)))
 		return;
 	first = fuzz_dump(f, &n_first);
-	if (first) {
-		if (fab_source_parse("dump", first, n_first, NULL, &g, &err)) {
-			fprintf(stderr, "%s\n%s", err.text, first);
-			abort();
-		}
-		second = fuzz_dump(g, &n_second);
-		if (!second || fab_fabric_fingerprint(f) != fab_fabric_fingerprint(g) ||
-		    n_first != n_second || memcmp(first, second, n_first)) {
-			fprintf(stderr, "%s\nis read as\n%s", first, second);
-			abort();
-		}
-		free(second);
-		fab_fabric_free(g);
-	}
-	free(first);
-	fab_fabric_free(f);
+	if (!first)
+		return;
+	OK(fab_source_parse("dump", first, n_first, NULL, &g, ERR));
+	MUST(fab_fabric_fingerprint(f) == fab_fabric_fingerprint(g));
+	second = fuzz_dump(g, &n_second);
+	MUST(second && n_first == n_second && !memcmp(first, second, n_first));
 }
 
 /* Past the recognition of formats by a reader, and as any input. Returns 0. */

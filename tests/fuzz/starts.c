@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Observed starts and logs of the dynamic loader: the first byte says which. */
 #include "fuzz.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "launch/fit.h"
 #include "peer/child.h"
+
+#include <math.h>
 
 /* Most ranks of a start that is fitted here; more take long. */
 enum { RANKS_MAX = 64 };
@@ -41,7 +38,7 @@ static void fit(const struct fab_fit_start *start)
 
 static void try_start(const char *bytes, size_t n)
 {
-	FAB_AUTOFREE char *text = strndup(bytes, n);
+	FAB_AUTOFREE char *text = fab_strndup(bytes, n);
 	struct fab_fit_start start;
 
 	if (is_refused(fab_fit_parse(text, FAB_STAGE_STORM, &start, ERR)))
@@ -69,11 +66,7 @@ static void try_log(const char *bytes, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	if (!n)
-		return 0;
-	if (bytes[0] & 1)
-		try_start((const char *)bytes + 1, n - 1);
-	else
-		try_log((const char *)bytes + 1, n - 1);
+	if (n)
+		(bytes[0] & 1 ? try_start : try_log)((const char *)bytes + 1, n - 1);
 	return 0;
 }

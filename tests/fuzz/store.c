@@ -5,15 +5,10 @@
  * changes to the bytes of a sound file, as a disk or another program makes them: it is
  * read or refused with a sentence, and a run that is added is there.
  */
+#include "store/store.h"
 #include "fuzz.h"
 
-#include "base/mem.h"
-#include "store/store.h"
-
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,28 +38,23 @@ static void take_text(struct fuzz_input *in, char *out)
 	out[n] = 0;
 }
 
-static const char *path(void)
-{
-	static char text[4096];
-	const char *tmp = getenv("TMPDIR");
-
-	if (!*text)
-		snprintf(text, sizeof(text), "%s/fuzz-store.%ld.db",
-			 tmp && *tmp ? tmp : "/tmp", (long)getpid());
-	return text;
-}
+/* The database, and a journal that was left. */
+static char path[4096], journal[4200];
 
 static void remove_files(void)
 {
-	char journal[4200];
+	const char *tmp = getenv("TMPDIR");
 
-	snprintf(journal, sizeof(journal), "%s-journal", path());
-	unlink(path());
+	snprintf(path, sizeof(path), "%s/fuzz-store.%ld.db", tmp && *tmp ? tmp : "/tmp",
+		 (long)getpid());
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	unlink(path);
 	unlink(journal);
 }
 
-static int add(struct fab_store *store, const uint64_t *ids, size_t n_ids, uint8_t mark,
-	       const char *label, uint64_t *id, struct fab_err *err)
+/* In place of the run `old`; NULL: one more. */
+static int add(struct fab_store *store, const uint64_t *old, uint8_t mark,
+	       const char *label, uint64_t *id)
 {
 	const struct fab_store_number metric = {"max_efi", mark};
 	const struct fab_store_bin bin = {mark, 1};
@@ -83,8 +73,8 @@ static int add(struct fab_store *store, const uint64_t *ids, size_t n_ids, uint8
 					  .results = &result,
 					  .n_results = 1};
 
-	return n_ids ? fab_store_replace(store, ids, n_ids, &run, id, err)
-		     : fab_store_add(store, &run, id, err);
+	return old ? fab_store_replace(store, old, 1, &run, id, ERR)
+		   : fab_store_add(store, &run, id, ERR);
 }
 
 /* Runs that pass a filter are those of the list that do, oldest first. */
@@ -94,7 +84,7 @@ static void read_all(struct fab_store *store, const struct list *l, const uint64
 	FAB_AUTO(fab_store_runs_fini) struct fab_store_runs runs;
 	size_t at = 0;
 
-	NEVER(fab_store_read(store, &filter, &runs, NULL));
+	OK(fab_store_read(store, &filter, &runs, ERR));
 	for (size_t i = 0; i < l->n; i++) {
 		const struct known *x = &l->v[i];
 		const struct fab_store_run *run = &runs.v[at];
@@ -113,8 +103,8 @@ static void read_all(struct fab_store *store, const struct list *l, const uint64
 
 static void forget(struct list *l, size_t i)
 {
-	memmove(&l->v[i], &l->v[i + 1], (l->n - i - 1) * sizeof(*l->v));
 	l->n--;
+	memmove(&l->v[i], &l->v[i + 1], (l->n - i) * sizeof(*l->v));
 }
 
 /* One event. A number that was given once is never given again. */
@@ -126,32 +116,38 @@ static void event(struct fab_store *store, struct list *l, uint64_t *last,
 	struct known x = {0};
 
 	if (kind < 2 && l->n < MOST) {
-		bool replaces = kind && l->n;
-		uint64_t old = replaces ? l->v[at].id : 0;
+		const uint64_t *old = kind && l->n ? &l->v[at].id : NULL;
 
 		x.mark = fuzz_next(in);
 		take_text(in, x.label);
-		NEVER(add(store, &old, replaces, x.mark, x.label, &x.id, NULL) ||
-		      x.id <= *last);
+		OK(add(store, old, x.mark, x.label, &x.id));
+		MUST(x.id > *last);
 		*last = x.id;
-		if (replaces)
+		if (old)
 			forget(l, at);
 		l->v[l->n++] = x;
 	} else if (kind == 2 && l->n) {
-		NEVER(fab_store_remove(store, &l->v[at].id, 1, NULL));
+		OK(fab_store_remove(store, &l->v[at].id, 1, ERR));
 		forget(l, at);
 	} else {
 		read_all(store, l, l->n && kind == 3 ? &l->v[at].id : NULL);
 	}
 }
 
-static void try_events(struct fuzz_input *in)
+static struct fab_store *open_new(void)
 {
 	struct fab_store *store = NULL;
+
+	OK(fab_store_open(path, FAB_STORE_WRITE, &store, ERR));
+	return store;
+}
+
+static void try_events(struct fuzz_input *in)
+{
+	struct fab_store *store = open_new();
 	struct list l = {0};
 	uint64_t last = 0;
 
-	NEVER(fab_store_open(path(), FAB_STORE_WRITE, &store, NULL));
 	for (int i = 0; i < STEPS && in->n; i++)
 		event(store, &l, &last, in);
 	if (last)
@@ -159,22 +155,17 @@ static void try_events(struct fuzz_input *in)
 	fab_store_close(store);
 }
 
-static void make_sound(void)
+/* A sound file, then three bytes of place and one of value, again and again. */
+static void make_damaged(struct fuzz_input *in)
 {
-	struct fab_store *store = NULL;
-
-	NEVER(fab_store_open(path(), FAB_STORE_WRITE, &store, NULL));
-	for (uint8_t i = 0; i < 3; i++)
-		NEVER(add(store, NULL, 0, i, "label", NULL, NULL));
-	fab_store_close(store);
-}
-
-/* Three bytes of place and one of value, again and again. */
-static void damage(struct fuzz_input *in)
-{
-	int fd = open(path(), O_RDWR | O_CLOEXEC);
+	struct fab_store *store = open_new();
 	struct stat st;
+	int fd;
 
+	for (uint8_t i = 0; i < 3; i++)
+		OK(add(store, NULL, i, "label", NULL));
+	fab_store_close(store);
+	fd = open(path, O_RDWR | O_CLOEXEC);
 	NEVER(fd < 0 || fstat(fd, &st));
 	while (in->n >= 4) {
 		off_t at = fuzz_next(in);
@@ -189,31 +180,22 @@ static void damage(struct fuzz_input *in)
 
 static void read_damaged(void)
 {
-	const struct fab_store_filter filter = {0};
+	uint64_t id;
+	const struct fab_store_filter all = {0}, added = {.ids = &id, .n_ids = 1};
 	struct fab_store *store = NULL;
 	struct fab_store_runs runs;
-	struct fab_err err = {""};
-	uint64_t id;
 
-	if (is_refused(fab_store_open(path(), FAB_STORE_READ, &store, ERR)))
+	if (is_refused(fab_store_open(path, FAB_STORE_READ, &store, ERR)))
 		return;
-	if (!fab_store_read(store, &filter, &runs, &err))
+	if (!is_refused(fab_store_read(store, &all, &runs, ERR)))
 		fab_store_runs_fini(&runs);
-	else if (!*err.text)
-		abort();
 	fab_store_close(store);
-	store = NULL;
-	if (fab_store_open(path(), FAB_STORE_WRITE, &store, &err))
+	if (is_refused(fab_store_open(path, FAB_STORE_WRITE, &store, ERR)))
 		return;
-	if (!add(store, NULL, 0, 7, "new", &id, &err)) {
-		const struct fab_store_filter added = {.ids = &id, .n_ids = 1};
-
-		if (!fab_store_read(store, &added, &runs, &err)) {
-			NEVER(runs.n != 1 || runs.v->id != id);
-			fab_store_runs_fini(&runs);
-		}
-	} else if (!*err.text) {
-		abort();
+	if (!is_refused(add(store, NULL, 7, "new", &id)) &&
+	    !is_refused(fab_store_read(store, &added, &runs, ERR))) {
+		NEVER(runs.n != 1 || runs.v->id != id);
+		fab_store_runs_fini(&runs);
 	}
 	fab_store_close(store);
 }
@@ -224,8 +206,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	remove_files();
 	if (fuzz_next(&in) & 1) {
-		make_sound();
-		damage(&in);
+		make_damaged(&in);
 		read_damaged();
 	} else {
 		try_events(&in);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* usage: fence-counts FENCE NODES BYTES   messages of a fence's plan, and their bytes */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "launch/fence.h"
 
 int main(int argc, char **argv)

@@ -188,13 +188,12 @@ static int churn(struct group *groups, unsigned n, unsigned steps)
 {
 	uint64_t x = 1;
 
-	for (unsigned s = 0; s < steps; s++) {
-		unsigned g, i;
+	for (; steps; steps--) {
+		unsigned g;
 
 		x = x * 6364136223846793005u + 1442695040888963407u;
 		g = (unsigned)(x >> 33) % n;
-		i = (unsigned)(x >> 12) % groups[g].n;
-		if (!turn(&groups[g], g, i))
+		if (!turn(&groups[g], g, (unsigned)(x >> 12) % groups[g].n))
 			return 0;
 	}
 	for (unsigned g = 0; g < n; g++)

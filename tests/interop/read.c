@@ -3,9 +3,6 @@
 #include "export/fabrics.h"
 #include "source/source.h"
 
-#include <stdio.h>
-#include <string.h>
-
 int main(int argc, char **argv)
 {
 	FAB_AUTO(fab_fabric_free_at) struct fab_fabric *f = NULL;
@@ -13,18 +10,13 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	if (fab_source_open(argv[2], NULL, &f, &err)) {
+	if (fab_source_open(argv[2], NULL, &f, &err) ||
+	    (!strcmp(argv[1], "dump") && fab_export_ibnetdiscover(stdout, f, &err))) {
 		fprintf(stderr, "%s\n", err.text);
 		return 3;
 	}
-	if (!strcmp(argv[1], "dump")) {
-		if (fab_export_ibnetdiscover(stdout, f, &err)) {
-			fprintf(stderr, "%s\n", err.text);
-			return 3;
-		}
-	} else {
+	if (strcmp(argv[1], "dump") != 0)
 		printf("%s %u %u %u %016llx\n", argv[1], f->n_switches, f->n_adapters,
 		       f->n_cables, (unsigned long long)fab_fabric_fingerprint(f));
-	}
 	return 0;
 }

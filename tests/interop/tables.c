@@ -6,14 +6,9 @@
  * in the first MLID: more cables, or one less
  */
 #include "mcast/tables.h"
-#include "base/mem.h"
 #include "fabric/dist.h"
 #include "source/source.h"
 #include "source/unpack.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int fail(const struct fab_err *err)
 {
@@ -76,15 +71,6 @@ struct first {
 	bool *has_port;	  /* [n_ports] */
 };
 
-/* The cable joins two switches that are in the tree, or is in it (is_in). */
-static bool joins(const struct first *t, uint32_t cable, bool is_in)
-{
-	uint32_t a = t->f->cable_a[cable], b = t->f->cable_b[cable];
-
-	return t->has_switch[t->f->port_node[a]] && t->has_switch[t->f->port_node[b]] &&
-	       t->has_port[a] == is_in;
-}
-
 static bool set(struct first *t, uint32_t cable, bool value)
 {
 	t->has_port[t->f->cable_a[cable]] = t->has_port[t->f->cable_b[cable]] = value;
@@ -94,8 +80,12 @@ static bool set(struct first *t, uint32_t cable, bool value)
 /* The first cable of the tree goes, or one that closes a loop comes. */
 static bool turn_one(struct first *t, bool is_in)
 {
-	for (uint32_t c = 0; c < t->f->n_switch_links; c++)
-		if (joins(t, c, is_in))
+	const struct fab_fabric *f = t->f;
+
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
+		if (t->has_switch[f->port_node[f->cable_a[c]]] &&
+		    t->has_switch[f->port_node[f->cable_b[c]]] &&
+		    t->has_port[f->cable_a[c]] == is_in)
 			return set(t, c, !is_in);
 	return false;
 }
@@ -110,10 +100,8 @@ static bool plant_loop(struct first *t)
 	for (uint32_t s = 0; s < f->n_switches; s++) {
 		uint32_t first = FAB_NONE;
 
-		if (t->has_switch[s])
-			continue;
 		for (uint32_t a = f->arc_first[s]; a < f->arc_first[s + 1]; a++) {
-			if (!t->has_switch[f->arc_peer[a]])
+			if (t->has_switch[s] || !t->has_switch[f->arc_peer[a]])
 				continue;
 			if (first != FAB_NONE)
 				return set(t, first, true) &&
@@ -147,9 +135,11 @@ static void print_tables(const struct first *t, const struct fab_mft *mft)
 
 static int plant(const struct fab_fabric *f, const char *fault, const char *path)
 {
-	struct first t = {f, FAB_NEW0(f->n_switches, bool), FAB_NEW0(f->n_ports, bool)};
-	struct fab_mft *mft;
+	FAB_AUTOFREE bool *has_switch = FAB_NEW0(f->n_switches, bool);
+	FAB_AUTOFREE bool *has_port = FAB_NEW0(f->n_ports, bool);
+	struct first t = {f, has_switch, has_port};
 	FAB_AUTO(fab_input_fini) struct fab_input in = {0};
+	struct fab_mft *mft;
 	struct fab_err err;
 	bool is_planted;
 
@@ -157,16 +147,14 @@ static int plant(const struct fab_fabric *f, const char *fault, const char *path
 	    fab_mcfdbs_read(f, path, in.bytes, in.n, false, &mft, &err))
 		return fail(&err);
 	for (uint64_t e = 0; mft->n && e < mft->first[1]; e++) {
-		t.has_switch[mft->sw[e]] = true;
-		t.has_port[mft->port[e]] = true;
+		has_switch[mft->sw[e]] = true;
+		has_port[mft->port[e]] = true;
 	}
 	is_planted = !strcmp(fault, "loop") ? plant_loop(&t) : turn_one(&t, true);
 	if (is_planted)
 		print_tables(&t, mft);
 	fab_mft_free(mft);
-	free(t.has_switch);
-	free(t.has_port);
-	return is_planted ? 0 : 1;
+	return !is_planted;
 }
 
 int main(int argc, char **argv)
