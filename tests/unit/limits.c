@@ -42,8 +42,7 @@ Test(limits, balanced_is_the_best_of_all_mappings)
 		memset(fixed, 0xff, sizeof(fixed)); /* FAB_NONE */
 		best = boots_best(m, &all, fixed, 0);
 		cr_expect_float_eq(own, fab_share_slowest_brute(m, &all, of), 1e-9 * own);
-		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d: %g, not %g",
-				   (int)seed, own, best);
+		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d", (int)seed);
 		cr_expect_float_eq(fab_mapping_upper_bound_mbps(m, &all), best,
 				   1e-9 * best);
 		for (uint32_t i = 0; i < NODES; i++)
@@ -53,8 +52,7 @@ Test(limits, balanced_is_the_best_of_all_mappings)
 		fab_mapping_complete(m, &all, completed);
 		best = boots_best(m, &all, fixed, 0);
 		own = boots_share(m, &all, completed);
-		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d: %g, not %g",
-				   (int)seed, own, best);
+		cr_expect_float_eq(own, best, 1e-9 * best, "seed %d", (int)seed);
 		for (uint32_t i = 0; i < NODES; i++)
 			cr_expect(fixed[i] == FAB_NONE || completed[i] == fixed[i]);
 	}
@@ -75,7 +73,6 @@ Test(limits, the_slowest_node_is_that_of_the_full_disk)
 	cr_expect_float_eq(share.bandwidth_mbps, 300, 1e-9);
 	cr_expect_eq(share.slowest_node, 1);
 	cr_expect_str_eq(share.segment[share.bottleneck].name, "disk");
-	cr_expect_eq(share.segment[share.bottleneck].vertex, m->interface_vertex[1]);
 	cr_expect_eq(share.segment[share.bottleneck].max_sharers, 3);
 	m->n_servers = 1;
 	m->interface_server[1] = 0;
@@ -108,8 +105,7 @@ Test(limits, servers_of_several_interfaces_that_are_enough)
 			}
 			cr_expect(got.is_estimate);
 			cr_expect_eq(with_all >= mbps * (1 - 1e-9), got.n && !got.n_new,
-				     "seed %d, %g Mb/s: %u, %u new", (int)seed, mbps,
-				     got.n, got.n_new);
+				     "seed %d, %g Mb/s", (int)seed, mbps);
 			if (got.n && !got.n_new)
 				cr_expect_eq(got.n == 1, with_one >= mbps * (1 - 1e-9),
 					     "seed %d, %g Mb/s", (int)seed, mbps);
@@ -206,20 +202,6 @@ static void draw(uint64_t seed, struct drawn *d)
 
 enum { NEVER_S = 1000000 }; /* for each node that gives up */
 
-/* How long a mapping takes by the model. */
-static double seconds_of(const struct drawn *d, const struct fab_machine *m,
-			 const uint32_t *of)
-{
-	const struct fab_transfer_options *o = &d->options;
-	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
-
-	if (!d->is_max_min)
-		return o->n_files * o->request_seconds +
-		       400 / fab_share_slowest_brute(m, &d->all, of);
-	MUST(fab_transfer_run(m, &d->all, of, o, &t, ERR));
-	return t.n_failed ? (double)NEVER_S * t.n_failed : t.last_s;
-}
-
 static struct fab_mapping_problem
 problem_of(const struct drawn *d, const struct fab_machine *m, uint32_t argument)
 {
@@ -231,14 +213,21 @@ problem_of(const struct drawn *d, const struct fab_machine *m, uint32_t argument
 					    .timed = is_timed ? &d->options : NULL};
 }
 
+/* How long the mapping of an engine takes by the model. */
 static double time_of(const struct drawn *d, const struct fab_machine *m,
 		      const struct fab_mapping_engine *e, uint32_t argument)
 {
 	const struct fab_mapping_problem problem = problem_of(d, m, argument);
+	const struct fab_transfer_options *o = &d->options;
+	FAB_AUTO(fab_transfer_fini) struct fab_transfer t = {0};
 	uint32_t of[32];
 
 	MUST(e->map(&problem, of, ERR));
-	return seconds_of(d, m, of);
+	if (!d->is_max_min)
+		return o->n_files * o->request_seconds +
+		       400 / fab_share_slowest_brute(m, &d->all, of);
+	MUST(fab_transfer_run(m, &d->all, of, o, &t, ERR));
+	return t.n_failed ? (double)NEVER_S * t.n_failed : t.last_s;
 }
 
 /* No other rule is quicker. */
@@ -287,9 +276,8 @@ static uint32_t expect_attained(uint64_t seed, const struct drawn *d)
 			cr_expect_geq(got, NEVER_S);
 		else
 			cr_expect_float_eq(got, advice[i].seconds, 1e-9 * got,
-					   "seed %d, levels %x: %g s promised, %g s",
-					   (int)seed, advice[i].levels, advice[i].seconds,
-					   got);
+					   "seed %d, levels %x", (int)seed,
+					   advice[i].levels);
 		free(better.capacity_mbps);
 	}
 	return n;

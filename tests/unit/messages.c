@@ -60,14 +60,7 @@ static bool pull(struct setup *s, uint32_t e, uint64_t now)
 
 static void expect_target(struct setup *s, uint32_t e, uint64_t now, uint32_t target)
 {
-	cr_assert(pull(s, e, now));
-	cr_assert_eq(s->m.target, target);
-}
-
-static void expect_time(struct setup *s, uint32_t e, uint64_t now, uint64_t time)
-{
-	cr_assert(pull(s, e, now));
-	cr_assert_eq(s->m.time, time);
+	cr_assert(pull(s, e, now) && s->m.target == target);
 }
 
 Test(messages, specs_are_told_by_name_and_argument)
@@ -116,8 +109,7 @@ Test(messages, open_loops_keep_their_rate)
 		make(&s, "uniform");
 		cr_assert_eq(s.t.n_senders, HOSTS);
 		for (unsigned k = 0; k < N; k++) {
-			cr_assert(pull(&s, 5, 0));
-			cr_assert_geq(s.m.time, before);
+			cr_assert(pull(&s, 5, 0) && s.m.time >= before);
 			cr_assert(i != 4 || s.m.time == k * WIRE);
 			cr_assert(s.m.target != 5 && s.m.target < HOSTS);
 			cr_assert(s.m.bytes == s.size[0] || s.m.bytes == s.size[1]);
@@ -146,17 +138,16 @@ Test(messages, closed_loops_wait)
 	s.p.how.think = 30;
 	make(&s, "permutation:shift:1");
 	for (unsigned k = 0; k < 2; k++) {
-		expect_time(&s, 3, 0, 0);
-		cr_assert_eq(s.m.target, 4);
+		expect_target(&s, 3, 0, 4);
+		cr_assert_eq(s.m.time, 0);
 	}
 	cr_assert_not(pull(&s, 3, 0));
 	s.t.messages.completed(s.t.messages.context, 3, &d);
 	d.time = 501;
 	d.is_lost = true; /* what is lost does not end the loop */
 	s.t.messages.completed(s.t.messages.context, 3, &d);
-	expect_time(&s, 3, 500, 530);
-	expect_time(&s, 3, 500, 531);
-	cr_assert_not(pull(&s, 3, 600));
+	cr_assert(pull(&s, 3, 500) && s.m.time == 530);
+	cr_assert(pull(&s, 3, 500) && s.m.time == 531 && !pull(&s, 3, 600));
 	cr_assert(pull(&s, 2, 600));
 }
 
@@ -178,8 +169,7 @@ Test(messages, few_targets)
 	begin(&s, twelve);
 	make(&s, "hotspot:2:0.25");
 	for (unsigned k = 0; k < 20000; k++) {
-		cr_assert(pull(&s, 1, 0));
-		cr_assert_neq(s.m.target, 1);
+		cr_assert(pull(&s, 1, 0) && s.m.target != 1);
 		hot += s.m.target == 0 || s.m.target == 6;
 	}
 	/* the share, and of the rest two of eleven */
@@ -215,8 +205,7 @@ Test(messages, groups_are_sent_to_by_their_first)
 	s.p.group_first = first;
 	s.p.group_end = member;
 	make(&s, "groups");
-	cr_assert_eq(s.t.n_senders, 2);
-	cr_assert_eq(s.t.n_left_out, 1);
+	cr_assert(s.t.n_senders == 2 && s.t.n_left_out == 1);
 	expect_target(&s, 3, 0, 0);
 	cr_assert(s.m.to_group);
 	for (unsigned k = 0; k < 4; k++)
@@ -279,16 +268,13 @@ Test(messages, traces_are_replayed)
 	put("t", "0 h2 h0 0\n1ns h1 h0 5\n2ns h2 h1 3000000000\n9ns h2 h3 1\n");
 	begin(&s, twelve);
 	make(&s, "trace:t");
-	cr_assert_eq(s.t.n_senders, 2);
-	cr_assert_not(pull(&s, 0, 0));
+	cr_assert(s.t.n_senders == 2 && !pull(&s, 0, 0));
 	cr_assert(pull(&s, 2, 0) && s.m.time == 0 && s.m.bytes == 1 && s.m.target == 0);
 	for (unsigned k = 0; k < 2; k++)
 		cr_assert(pull(&s, 2, 0) && s.m.time == 2000 &&
 			  s.m.bytes == FAB_MESSAGE_BYTES_MAX && s.m.target == 1);
 	cr_assert(pull(&s, 2, 0) && s.m.bytes == 3000000000 - (2u << 30));
 	cr_assert(pull(&s, 2, 0) && s.m.time == 9000 && s.m.target == 3);
-	cr_assert_not(pull(&s, 2, 0));
-	cr_assert_eq(fab_traffic_unfinished(&s.t), 1);
-	cr_assert(pull(&s, 1, 0) && s.m.bytes == 5);
-	cr_assert_eq(fab_traffic_unfinished(&s.t), 0);
+	cr_assert(!pull(&s, 2, 0) && fab_traffic_unfinished(&s.t) == 1);
+	cr_assert(pull(&s, 1, 0) && s.m.bytes == 5 && fab_traffic_unfinished(&s.t) == 0);
 }

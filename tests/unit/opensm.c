@@ -104,8 +104,7 @@ static void check_group(const struct fab_mcast_problem *p,
 	uint32_t root = plain_root(p, group), n = p->f->n_switches;
 	OWN_HEAP uint32_t *want = FAB_NEW(n, uint32_t), *got = FAB_NEW(n, uint32_t);
 
-	cr_assert_eq(r->forest.root[group], root, "group %u: root %u, not %u", group,
-		     r->forest.root[group], root);
+	cr_assert_eq(r->forest.root[group], root, "group %u", group);
 	memset(want, 0xff, n * sizeof(*want));
 	memset(got, 0xff, n * sizeof(*got));
 	branch(p, root, 0, g->sw + g->sw_first[group], fab_group_n_switches(g, group),
@@ -132,8 +131,8 @@ Test(opensm, root_and_ports_follow_its_rules)
 		}
 		MUST(fab_mcast_verify(&s.problem, &r, ERR));
 	}
-	cr_assert_eq(fab_mcast_engine_find("opensm", 6), &fab_mcast_opensm);
-	cr_assert_not(fab_mcast_opensm.is_in_all);
+	cr_assert(fab_mcast_engine_find("opensm", 6) == &fab_mcast_opensm &&
+		  !fab_mcast_opensm.is_in_all);
 	/* switches among the members draw the root to the adapters */
 	cr_assert_gt(n_higher, 0);
 }

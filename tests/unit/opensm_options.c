@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "opensm/options.h"
-
 #include "support/process.h"
 #include "support/test.h"
 
@@ -19,8 +18,7 @@ static struct fab_opensm_options of(const char *text)
 	struct fab_opensm_options o;
 
 	fab_opensm_options_init(&o);
-	cr_assert_eq(fab_opensm_options_parse(text, &o, ERR), 0, "%s: %s", text,
-		     test_err.text);
+	MUST(fab_opensm_options_parse(text, &o, ERR));
 	return o;
 }
 

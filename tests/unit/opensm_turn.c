@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What the worker of the plug-in does next, and its comparisons of tables with trees. */
 #include "opensm/turn.h"
-
 #include "support/test.h"
 
 OWN_POINTER(fab_keeper)
@@ -15,22 +14,19 @@ static struct {
 
 static bool exists(void *context, uint32_t group)
 {
-	(void)context;
-	(void)group;
+	(void)context, (void)group;
 	return fake.exists;
 }
 
 static size_t n_ports(void *context, uint32_t group)
 {
-	(void)context;
-	(void)group;
+	(void)context, (void)group;
 	return fake.n;
 }
 
 static bool has_port(void *context, uint32_t group, uint64_t guid, uint8_t port)
 {
-	(void)context;
-	(void)group;
+	(void)context, (void)group;
 	for (size_t i = 0; i < fake.n; i++)
 		if (fake.entry[i].guid == guid && fake.entry[i].port == port)
 			return true;
@@ -118,11 +114,10 @@ Test(opensm_turn, ports_that_have_gone)
 static enum fab_audit_verdict judge(struct fab_audit *a, size_t n_wrong, bool has_error,
 				    double now)
 {
-	return fab_audit_judge(a,
-			       &(struct fab_audit_found){.is_quiet = true,
-							 .n_wrong = n_wrong,
-							 .has_error = has_error},
-			       now);
+	const struct fab_audit_found found = {
+		.is_quiet = true, .n_wrong = n_wrong, .has_error = has_error};
+
+	return fab_audit_judge(a, &found, now);
 }
 
 Test(opensm_turn, attempts)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When trees are balanced again: each reason, the interval, and the budgets of ports. */
 #include "opensm/pace.h"
-
 #include "support/test.h"
 
 OWN_POINTER(fab_pace)

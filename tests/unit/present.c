@@ -122,9 +122,6 @@ Test(present, whole_documents)
 		 "-                                         0  1234568      yes "
 		 "0x0000000000000000            -0        0.3333\n\n"
 		 "groups  260\nshape   -\n\nFullest cables\n(none)\n\nfabric  note a\\b\n"},
-		{{.columns = "lower_bound,algorithm", .no_header = true},
-		 " - fulb\n12 \\x1b[31m\"x\", y\\x0a\\xff\n - -\n\ngroups  260\n"
-		 "shape   -\n\nfabric  note a\\b\n"},
 		{{.format = FAB_FORMAT_CSV},
 		 "algorithm,max_efi,mean_efi,verified,root,seconds_trees,seconds_total,"
 		 "lower_bound\r\n"
@@ -132,9 +129,6 @@ Test(present, whole_documents)
 		 "\"\\x1b[31m\"\"x\"\", y\\x0a\\xff\",18446744073709551615,,false,"
 		 "0xffffffffffffffff,,1e-07,12\r\n"
 		 ",0,1.23457e+06,true,0x0000000000000000,-0,0.333333,\r\n"},
-		{{FAB_FORMAT_CSV, .columns = "seconds_total,root", .no_header = true},
-		 "2,0x000000000002c903\r\n1e-07,0xffffffffffffffff\r\n"
-		 "0.333333,0x0000000000000000\r\n"},
 		{{.format = FAB_FORMAT_JSON},
 		 "{\n  \"schema\": 1,\n  \"command\": \"fabric-test\",\n"
 		 "  \"version\": \"" FAB_VERSION "\",\n"
@@ -191,29 +185,21 @@ Test(present, short_table_is_turned_when_it_is_too_wide)
 						 {"third_number", FAB_UINT, NULL, 0}};
 	union fab_cell cells[15 * 4];
 
-	for (uint64_t i = 0; i < FAB_COUNT(cells); i += 4) {
-		const uint64_t row = i / 4 + 1;
-
-		cells[i].text = row % 2 ? "odd" : "even";
-		cells[i + 1].u = row;
-		cells[i + 2].u = 10 * row;
-		cells[i + 3].u = 100 * row;
+	for (uint64_t row = 0; row < 15; row++) {
+		cells[4 * row].text = row % 2 ? "even" : "odd";
+		for (uint64_t i = 1, u = row + 1; i < 4; i++, u *= 10)
+			cells[4 * row + i].u = u;
 	}
 	for (unsigned width = 43; width <= 44; width++) {
 		OWN_HEAP char *text =
 			print_table(OPTIONS(.width = width), wide, 4, cells, 2);
 
-		cr_assert_str_eq(
-			text, width == 44
-				      ? "T\n"
-					"name first_number second_number third_number\n"
-					"odd             1            10          100\n"
-					"even            2            20          200\n"
-				      : "T\n"
-					"name          odd even\n"
-					"first_number    1    2\n"
-					"second_number  10   20\n"
-					"third_number  100  200\n");
+		HAS(text, width == 44
+				  ? "T\nname first_number second_number third_number\n"
+				  : "T\nname          odd even\n"
+				    "first_number    1    2\n"
+				    "second_number  10   20\n"
+				    "third_number  100  200\n");
 	}
 	for (unsigned n_rows = 11; n_rows < 16; n_rows++) {
 		OWN_HEAP char *text =
@@ -259,24 +245,18 @@ Test(present, columns_are_checked_and_listed)
 
 Test(present, json_lines)
 {
-	static const char *const big[] = {"9007199254740992", "\"9007199254740993\""};
+	const uint64_t most = UINT64_C(1) << 53; /* that a number holds */
 	FILE *full = fopen("/dev/full", "w");
+	json_t *object =
+		json_pack("{s:o,s:o,s:o,s:o,s:o}", "group", fab_json_text("g\xff\n"),
+			  "root", fab_json_guid(0xab), "most", fab_json_uint(most),
+			  "more", fab_json_uint(most + 1), "none", fab_json_text(NULL));
+	OWN_HEAP char *text = TEXT_BY(out, MUST(fab_jsonl_write(out, object, ERR)));
 
-	for (uint64_t i = 0; i < 2; i++) {
-		json_t *object =
-			json_pack("{s:o,s:o,s:o,s:o}", "group", fab_json_text("g\xff\n"),
-				  "root", fab_json_guid(0xab), "big",
-				  fab_json_uint((UINT64_C(1) << 53) + i), "none",
-				  fab_json_text(NULL));
-		OWN_HEAP char *text =
-			TEXT_BY(out, MUST(fab_jsonl_write(out, object, ERR)));
-		OWN_HEAP char *wanted = fab_format(
-			"{\"group\":\"g\\\\xff\\\\x0a\",\"root\":\"0x00000000000000ab\","
-			"\"big\":%s,\"none\":null}\n",
-			big[i]);
-
-		cr_assert_str_eq(text, wanted);
-	}
+	cr_assert_str_eq(
+		text,
+		"{\"group\":\"g\\\\xff\\\\x0a\",\"root\":\"0x00000000000000ab\","
+		"\"most\":9007199254740992,\"more\":\"9007199254740993\",\"none\":null}\n");
 	setvbuf(full, NULL, _IONBF, 0);
 	FAILS(fab_jsonl_write(full, json_pack("{s:i}", "a", 1), ERR), -ENOSPC,
 	      strerror(ENOSPC));
@@ -466,25 +446,18 @@ static char *squeeze(const char *text)
 	return out;
 }
 
-/* Are the words there, in this order? */
-static bool has_words(const char *text, const char *const *words)
-{
-	for (; *words && text; words++)
-		text = strstr(text, *words);
-	return text != NULL;
-}
-
 Test(present, nothing_is_cut_at_any_width)
 {
 	static const unsigned widths[] = {30, 40, 60, 80, 100, 132, 0};
-	static const char *const words[] = {"0904-02ib0", "port", "of", "where",
-					    "have",	  "HDR",  NULL};
+	static const char *const words[] = {"0904-02ib0", "port", "of",
+					    "where",	  "have", "HDR"};
 
 	for (size_t i = 0; i < FAB_COUNT(widths); i++)
 		for (size_t n = 0; n < 30; n += 1 + 3 * n) {
 			OWN_HEAP char *text =
 				print_findings(OPTIONS(.width = widths[i]), n);
 			OWN_HEAP char *all = squeeze(text);
+			const char *word = text;
 
 			for (const char *line = text; *line && widths[i] >= 60;
 			     line += strcspn(line, "\n") + 1)
@@ -493,8 +466,11 @@ Test(present, nothing_is_cut_at_any_width)
 			cr_expect(strstr(all, "solongthatitdoesnot") ||
 					  strstr(all, "/so/long/that/it/does/not/"),
 				  "%u: %s", widths[i], text);
-			cr_expect(!n || widths[i] < 60 || has_words(text, words),
-				  "%u: %s", widths[i], text);
+			/* in their order */
+			for (size_t k = 0; k < FAB_COUNT(words) && word; k++)
+				word = strstr(word, words[k]);
+			cr_expect(!n || widths[i] < 60 || word, "%u: %s", widths[i],
+				  text);
 		}
 }
 

@@ -155,8 +155,7 @@ Test(rdma_choice, takes)
 	TAKES(m, A);
 	cr_assert_eq(judge(&m).standing[B], FAB_RDMA_UNSOUND);
 	m.sum[A].n_wrong = 1;
-	cr_assert_eq(judge(&m).verdict, FAB_RDMA_NO_END);
-	cr_assert_eq(judge(&m).best, FAB_NONE);
+	cr_assert(judge(&m).verdict == FAB_RDMA_NO_END && judge(&m).best == FAB_NONE);
 }
 
 /* Nothing was lost or late; too few were lost, held up; nothing to compare with; without
@@ -210,27 +209,8 @@ static double mean_of(const struct fab_rdma_case *of, uint32_t n_runs)
 	return fab_tally_mean(&sum.completion_mean);
 }
 
-/* A scheme that was taken is, over so many runs of another seed, within 2 % of the best.
- */
-static bool holds(struct fab_rdma_case *cases, const struct fab_rdma_choice *c,
-		  uint32_t n_runs)
-{
-	double best = INFINITY, own = 0;
-
-	for (uint32_t i = 0; i < REAL; i++) {
-		double mean;
-
-		cases[i].params.seed += 1000;
-		if (c->standing[i] < FAB_RDMA_OPEN)
-			continue;
-		mean = mean_of(&cases[i], n_runs);
-		best = fmin(best, mean);
-		own = i == c->best ? mean : own;
-	}
-	return own <= FAB_RDMA_AS_FAST * best;
-}
-
-/* Sets of losses and delays that are hard to judge: rare ones that cost much. */
+/* Sets of losses and delays that are hard to judge: rare ones that cost much. A scheme
+ * that was taken is, over many runs of another seed, within 2 % of the best. */
 Test(rdma_choice, holds_under_other_seeds)
 {
 	const uint64_t bits[REAL] = {4, 6, 7, 1, 2, 3, 5};
@@ -242,6 +222,7 @@ Test(rdma_choice, holds_under_other_seeds)
 	for (uint64_t seed = 5 - n_seeds; seed <= 4; seed++) {
 		struct fab_rdma_case cases[REAL];
 		struct fab_rdma_summary sum[REAL] = {{0}};
+		double mean[REAL] = {0}, best = INFINITY;
 		struct fab_rdma_choice c;
 		const struct fab_rdma_choice_question q = {
 			.runs = {.of = cases, .n_cases = REAL},
@@ -257,10 +238,18 @@ Test(rdma_choice, holds_under_other_seeds)
 		st.params.bad.delay_ps = 5000000;
 		set_cases(&st, cases);
 		MUST(fab_rdma_choose(&q, sum, &c, ERR));
-		n_taken += c.verdict == FAB_RDMA_TAKE;
-		cr_assert(c.verdict != FAB_RDMA_TAKE ||
-			  holds(cases, &c, test_some(3000, 2, 1000)));
 		rdma_end(sum, REAL);
+		if (c.verdict != FAB_RDMA_TAKE)
+			continue;
+		n_taken++;
+		for (uint32_t i = 0; i < REAL; i++) {
+			cases[i].params.seed += 1000;
+			if (c.standing[i] < FAB_RDMA_OPEN)
+				continue;
+			mean[i] = mean_of(&cases[i], test_some(3000, 2, 1000));
+			best = fmin(best, mean[i]);
+		}
+		cr_assert_leq(mean[c.best], FAB_RDMA_AS_FAST * best);
 	}
 	cr_assert(TEST_SHARE > 1 || 2 * n_taken >= n_seeds, "%u", n_taken);
 }
@@ -312,8 +301,7 @@ Test(rdma_choice, looks)
 		cases[i].params.is_over_context = &n_asked;
 	}
 	q.runs.n_threads = 1;
-	cr_assert_eq(fab_rdma_choose(&q, sum, &c, NULL), -ECANCELED);
-	cr_assert_gt(sum[0].n_runs, 1);
+	cr_assert(fab_rdma_choose(&q, sum, &c, NULL) == -ECANCELED && sum[0].n_runs > 1);
 	cr_assert_eq(c.verdict, FAB_RDMA_UNDECIDED);
 	rdma_end(sum, REAL);
 }
@@ -322,9 +310,6 @@ Test(rdma_choice, looks)
  * first copies have the same luck under all schemes. */
 Test(rdma_choice, oracle_is_a_bound)
 {
-	static const enum fab_rdma_delay kinds[] = {FAB_RDMA_UNIFORM,
-						    FAB_RDMA_EXPONENTIAL, FAB_RDMA_FIXED};
-
 	for (uint64_t seed = 0; seed < 120 / TEST_SHARE; seed++) {
 		OWN(fab_rdma_result) best = {0};
 		OWN(rdma_stage) st;
@@ -334,7 +319,7 @@ Test(rdma_choice, oracle_is_a_bound)
 		st.params.seed = seed;
 		st.params.rto_ps = 1000000 + seed % 7 * 3000000;
 		st.params.bad.delayed = 0.2 * (double)(seed % 6);
-		st.params.bad.delay = kinds[seed % 3];
+		st.params.bad.delay = (enum fab_rdma_delay)(seed % 3);
 		st.params.bad.delay_ps = 100000u << seed % 10;
 		st.params.bad.loss = seed % 4 ? 0.02 * (double)(seed % 4) : 0;
 		st.params.bad.corrupt = seed % 9 == 2 ? 0.02 : 0;
@@ -348,8 +333,7 @@ Test(rdma_choice, oracle_is_a_bound)
 			OWN(fab_rdma_result) r = rdma_try(&st, scheme);
 
 			cr_assert(!r.n_done || r.fate[0].done_ps >= best.fate[0].done_ps,
-				  "seed %lu: %s %lu ps, oracle %lu ps", seed, scheme,
-				  r.fate[0].done_ps, best.fate[0].done_ps);
+				  "seed %lu: %s", seed, scheme);
 		}
 	}
 }
@@ -372,8 +356,7 @@ Test(rdma_choice, range_is_charged)
 		st.params.cap = k & 4 ? 10 : 0;
 		r = rdma_run(&st, scheme->name);
 		width = fab_rdma_width(st.net, &st.params, scheme, 2048);
-		cr_assert_eq(r.peak_range, width, "%s: %u open, charged for %u",
-			     scheme->name, r.peak_range, width);
+		cr_assert_eq(r.peak_range, width, "%s", scheme->name);
 		cr_assert_eq(width, k & 4 ? 10 : fab_rdma_in_flight(st.net, &st.params));
 		cr_assert_eq(fab_rdma_width(st.net, &st.params, scheme, 7), 7);
 	}

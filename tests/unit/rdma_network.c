@@ -40,37 +40,19 @@ Test(rdma_network, bounded)
 			r = run_bounded("torus:dims=4x4,hosts=1", "dor", routing[i],
 					buffer, false);
 
-			cr_assert(!r.is_stalled);
-			cr_assert_eq(r.n.unroutable + r.n.looped, 0);
+			cr_assert(!r.is_stalled && r.n.unroutable + r.n.looped == 0);
 		}
 	stalled = run_bounded("torus:dims=16,hosts=1", "minhop", FAB_SIM_BY_TABLE, 576,
 			      true);
 	cr_assert(stalled.is_stalled && stalled.n_hung > 0);
 }
 
-/* Shares of packets lost over 5 cables: independent, in bursts, on each hop, all by an
- * outage. */
-Test(rdma_network, losses)
+/* All schemes get over an outage, of control, too. */
+Test(rdma_network, outage)
 {
-	enum { N = TEST_SHARE > 1 ? 50000 : 200000 };
 	const struct fab_rdma_outage outage = {.until_ps = 50000000};
 	OWN(rdma_stage) st;
 
-	rdma_stage_one(&st, "mesh:dims=4,hosts=1", "minhop", 3, 256, N);
-	st.params.bad.loss = 0.1;
-	for (int i = 0; i < 4; i++) {
-		OWN(fab_rdma_result) r = {0};
-
-		st.params.bad.per_hop = i & 1;
-		st.params.bad.burst = i & 2 ? 5 : 0;
-		r = rdma_run(&st, "oracle");
-		cr_assert_float_eq((double)r.n.lost[FAB_RDMA_DATA] /
-					   (double)r.n.packets[FAB_RDMA_DATA],
-				   i & 1 ? 1 - pow(0.9, 5) : 0.1,
-				   (i & 2 ? 0.008 : 0.004) * (TEST_SHARE > 1 ? 2 : 1),
-				   "%d: %lu", i, r.n.lost[FAB_RDMA_DATA]);
-	}
-	rdma_stage_close(&st);
 	rdma_stage_one(&st, "mesh:dims=4,hosts=1", "minhop", 3, 2048, 3);
 	st.params.bad.outage = &outage;
 	st.params.bad.n_outages = 1;
@@ -95,9 +77,7 @@ static void expect_slow(struct rdma_stage *st, double share, const char *expecte
 		if (!(r.goodput_gbps > share * best.goodput_gbps))
 			fab_append(&slow, *slow ? "," : "", "%s", scheme);
 	}
-	cr_assert_str_eq(slow, expected, "delayed %g, G %u, reorder %lu: %s",
-			 st->params.bad.delayed, st->params.gap, st->params.reorder_ps,
-			 slow);
+	cr_assert_str_eq(slow, expected, "%s", slow);
 }
 
 /* How many packets in a row are missing behind one that has come, on the mean: first
@@ -117,12 +97,13 @@ static double mean_row(const struct fab_rdma_result *r)
 }
 
 /* Losses come in rows, of each cable by itself or of a transfer; by bounded buffers and
- * without. */
-Test(rdma_network, bursts)
+ * without; the share of packets lost over 2 cables. */
+Test(rdma_network, losses)
 {
 	enum { N = 100000 };
 
 	for (uint32_t i = 0; i < 8; i++) {
+		double lost;
 		OWN(rdma_stage) st;
 		OWN(fab_rdma_result) r = {0};
 
@@ -130,12 +111,15 @@ Test(rdma_network, bursts)
 		st.params.n_traced = 2 * N;
 		st.params.new_first = true;
 		st.params.buffer = i & 1 ? 5000 : 0;
-		st.params.bad.loss = 0.01;
+		st.params.bad.loss = 0.1;
 		st.params.bad.burst = i & 2 ? 5 : 0;
 		st.params.bad.per_hop = i & 4;
 		r = rdma_run(&st, "oracle");
-		cr_assert_float_eq(mean_row(&r), i & 2 ? 5 : 1, 0.6, "%u: %g", i,
-				   mean_row(&r));
+		lost = (double)r.n.lost[FAB_RDMA_DATA] /
+		       (double)r.n.packets[FAB_RDMA_DATA];
+		cr_assert_float_eq(lost, i & 4 ? 1 - 0.9 * 0.9 : 0.1,
+				   i & 2 ? 0.008 : 0.004, "%u", i);
+		cr_assert_float_eq(mean_row(&r), i & 2 ? 5 : 1, 0.6, "%u", i);
 	}
 }
 
@@ -195,54 +179,6 @@ Test(rdma_network, thresholds)
 	expect_slow(&st, 0.99, "rsw-vec,gbn");
 	st.params.window = 256;
 	expect_slow(&st, 0.99, "gbn");
-}
-
-/* rsw+ stays within the window for as long as what it had sent beyond is missing, not for
- * ever: with a window below a round trip a few late packets cost little, credit from the
- * first packet on much. */
-Test(rdma_network, credit_ends)
-{
-	OWN(fab_rdma_result) best = {0}, at_first = {0}, later = {0};
-	OWN(rdma_stage) st;
-
-	rdma_stage_one(&st, "torus:dims=4x4x4,hosts=1", "dor", 42, 512, 8192);
-	st.params.window = 24;
-	st.params.bad.delayed = 0.0005;
-	st.params.bad.delay = FAB_RDMA_FIXED;
-	st.params.bad.delay_ps = 3000000;
-	best = rdma_run(&st, "oracle");
-	later = rdma_run(&st, "rsw+");
-	st.params.credit = 6;
-	at_first = rdma_run(&st, "rsw+");
-	cr_assert_gt(later.n.beyond, 0);
-	cr_assert_gt(best.completion_mean / later.completion_mean, 0.85);
-	cr_assert_lt(best.completion_mean / at_first.completion_mean, 0.7);
-}
-
-/* A tenth of the packets held up, so that they come up to 64 places late: half of that as
- * a window costs a third of the speed, all of it next to nothing (the paper's figure 7);
- * and the storm beyond the window, and its cure. */
-Test(rdma_network, window)
-{
-	struct fab_rdma_case cases[4];
-	struct fab_rdma_summary out[4];
-	OWN(rdma_stage) st;
-
-	rdma_stage_one(&st, "torus:dims=4x4x4,hosts=1", "dor", 42, 512, 512);
-	st.params.bad.delay_ps = 2700000;
-	for (int i = 0; i < 4; i++) {
-		st.params.window = i == 1 ? 32 : i == 2 ? 64 : 128;
-		st.params.bad.delayed = i < 3 ? 0.1 : 0;
-		st.params.bad.loss = i < 3 ? 0 : 0.005;
-		cases[i] = rdma_case(&st, i ? "rsw" : "oracle");
-	}
-	rdma_compare(cases, 4, 100, out);
-	cr_assert_float_eq(out[1].share.value, 0.63, 0.03, "%g", out[1].share.value);
-	cr_assert_gt(out[2].share.value, 0.92, "%g", out[2].share.value);
-	cr_assert(out[1].reorder.max > 50 && out[1].reorder.max < 80, "%lu",
-		  out[1].reorder.max);
-	cr_assert_gt(fab_tally_mean(&out[3].rounds), 3);
-	rdma_end(out, 4);
 }
 
 /* The same for any number of threads, and where runs are added later; run by run
@@ -344,6 +280,5 @@ Test(rdma_network, refused)
 	st.params.bad.loss = 1;
 	st.params.end_ps = 1000000000;
 	r = rdma_try(&st, "rsw");
-	cr_assert_eq(r.n_hung, 1);
-	cr_assert(r.is_cut && isnan(r.completion_mean));
+	cr_assert(r.n_hung == 1 && r.is_cut && isnan(r.completion_mean));
 }

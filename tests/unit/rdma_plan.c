@@ -108,29 +108,6 @@ Test(rdma_plan, best)
 	cr_assert_eq(fab_rdma_plan_best(plans, bits, 0), FAB_NONE);
 }
 
-/* By 200 runs, as many as the command makes: the window is within 5 % of the least of all
- * windows with all timeouts, though most trials that fail are given up early. */
-Test(rdma_plan, least_of_all)
-{
-	struct fab_rdma_plan_question q;
-	struct fab_rdma_plan plan;
-	uint32_t least = 1;
-	uint64_t rto;
-	OWN(rdma_stage) st;
-
-	small_open(&st, &q);
-	q.target = 0.7;
-	q.n_runs = TEST_SHARE > 1 ? 100 : 200;
-	while (least < PACKETS && !reaches(&q, least, &rto))
-		least += test_step(1) > 1 ? 5 : 1;
-	cr_assert(least > 1 && least < PACKETS, "%u", least);
-	MUST(fab_rdma_plan(&q, &plan, ERR));
-	cr_assert(plan.is_found);
-	cr_assert_leq(plan.answer.window, least * 1.05, "%u, least %u",
-		      plan.answer.window, least);
-	cr_assert_eq(plan.answer.n_runs, q.n_runs);
-}
-
 /* A trial whose first 25 of 200 runs are below the target by less than the confidence
  * margin gets all its runs: with the target at the best share of all timeouts over 200
  * runs, that timeout is the answer also where its first 25 runs do not reach the target.
@@ -163,8 +140,7 @@ Test(rdma_plan, margin_of_giving_up)
 		n_below += share_at(&q, q.params.window, rto_ps[at], FIRST) < q.target;
 		MUST(fab_rdma_plan(&q, &plan, ERR));
 		cr_assert(plan.is_found, "seed %lu", q.params.seed);
-		cr_assert_eq(plan.answer.rto_ps, rto_ps[at]);
-		cr_assert_eq(plan.answer.n_runs, MANY);
+		cr_assert(plan.answer.rto_ps == rto_ps[at] && plan.answer.n_runs == MANY);
 	}
 	cr_assert(TEST_SHARE > 1 || (n_below > 0 && n_below < SEEDS), "%u", n_below);
 }

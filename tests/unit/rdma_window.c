@@ -63,8 +63,7 @@ static uint64_t check_transfer(uint64_t seed)
 			continue;
 		cr_assert_eq(fab_rdma_window_take(&w, number),
 			     take_plainly(set, n, &base, width, number),
-			     "seed %lu, W %u, N %u, arrival %lu of number %u", seed,
-			     width, n, i, number);
+			     "seed %lu, arrival %lu", seed, i);
 		cr_assert_eq(w.base, base);
 		cr_assert_eq(fab_rdma_window_has(&w, number), number < n && set[number]);
 		for (uint32_t k = 1; k <= width; k += i % 64 ? width : 1)
@@ -84,11 +83,9 @@ Test(rdma_window, against_a_plain_set)
 }
 
 /* Fields are the whole of a context, those of rsw by hand; no memory overflows. What fits
- * into 256 KiB is in the golden case rdma-cost. */
+ * into 256 KiB and which windows cost less than rc is in the golden case rdma-cost. */
 Test(rdma_window, costs)
 {
-	static const uint32_t crossings[] = {
-		[FAB_RDMA_LISTED] = 31, [FAB_RDMA_RECEIVER] = 7, [FAB_RDMA_BOTH] = 2};
 	struct fab_rdma_context c;
 
 	for (size_t i = 0; i < fab_rdma_n_costs; i++) {
@@ -102,16 +99,10 @@ Test(rdma_window, costs)
 	}
 	for (uint32_t w = 1; w <= 300; w++) {
 		cr_assert(fab_rdma_cost("rsw", w, &fab_rdma_widths, &c));
-		cr_expect_eq(c.listed_bits, 29 + w);
-		cr_expect_eq(c.receiver_bits, 89 + w + 64);
+		cr_expect(c.listed_bits == 29 + w && c.receiver_bits == 89 + w + 64);
 		cr_expect_eq(c.bits, c.receiver_bits + 136 + 12 + w);
 	}
 	cr_assert(!fab_rdma_cost("oracle", 0, &fab_rdma_widths, &c));
-	for (unsigned i = 0; i < FAB_COUNT(crossings); i++)
-		cr_expect_eq(fab_rdma_cost_crossing("rsw", "rc", (enum fab_rdma_part)i,
-						    &fab_rdma_widths),
-			     crossings[i]);
 	cr_expect_eq(fab_rdma_contexts_in(UINT64_MAX, 8), UINT64_MAX);
-	cr_expect_eq(fab_rdma_contexts_in(3, 5), 4);
-	cr_expect_eq(fab_rdma_contexts_in(0, 5), 0);
+	cr_expect(fab_rdma_contexts_in(3, 5) == 4 && fab_rdma_contexts_in(0, 5) == 0);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Few trees move: loads counted plainly, every prefix of a relief, and a small problem
- * where the least number of moves is known. */
+/* Few trees move: loads counted plainly, and every prefix of a relief. */
 #include "mcast/relief.h"
-
 #include "mcast/bounds.h"
 #include "support/routed.h"
 #include "support/test.h"
@@ -137,28 +135,4 @@ Test(relief, steps_and_time_end)
 	} while (step.n_moved && ++n < 1000);
 	cr_assert_lt(n, 1000);
 	cr_expect_leq(step.after, all.after + 1);
-}
-
-/* Groups of adapters on opposite switches of a ring, all on one side of it: half of them
- * have to move to the other side, and no more do. */
-Test(relief, no_more_than_needed)
-{
-	enum { N = 8, N_GROUPS = 12 };
-	struct fab_fabric *f = test_ring(N);
-	struct fab_groups_builder *b = fab_groups_builder_new(f);
-	struct fab_mcast_options o = {.n_threads = 1, .bound = N_GROUPS / 2};
-	FAB_AUTO(routed_fini) struct routed s;
-	struct fab_relief out;
-	FAB_AUTO(fab_mcast_result_fini) struct fab_mcast_result one;
-
-	for (uint32_t g = 0; g < N_GROUPS; g++) {
-		fab_groups_builder_begin(b, &"abcdefghijkl"[g], 1);
-		fab_groups_builder_add(b, fab_node_first_connected_port(f, N));
-		fab_groups_builder_add(b, fab_node_first_connected_port(f, N + N / 2));
-	}
-	routed_init_builder(&s, f, b);
-	one = crowd(&s);
-	fab_mcast_relieve(&s.problem, &one.forest, &o, UINT32_MAX, &out);
-	cr_expect(out.before == N_GROUPS && out.after == N_GROUPS / 2);
-	cr_expect(out.n_moved == N_GROUPS / 2 && out.n_needed == N_GROUPS / 2);
 }

@@ -24,9 +24,9 @@ static void drawn(struct simulated *s, int number)
 	simulated_route(s, "updn");
 }
 
-/* 144 sets of faults, with tables that cannot stall, buffers of one packet, all
- * hosts send all they can, by each chooser on each kind of switch: nothing stalls or
- * loops; any number of threads agree. */
+/* 144 sets of faults, with tables that cannot stall, buffers of one packet or
+ * shared ones, all hosts send all they can, by each chooser on each kind of switch:
+ * nothing stalls or loops; any number of threads agree. */
 TEST_EACH(part, PARTS, sim_adaptive, never_stops)
 {
 	int n_sound = 0;
@@ -48,10 +48,15 @@ TEST_EACH(part, PARTS, sim_adaptive, never_stops)
 		params.chooser = 1 + (uint32_t)number / 6 % 4;
 		params.detour = (enum fab_sim_detour)(number / 48 % 3);
 		params.stall = 300;
+		params.buffer_shared = number % 5 == 0;
+		params.buffer_per_vl = !params.buffer_shared;
+		if (params.buffer_shared) { /* a packet for each lane alone, and more */
+			params.buffer_private = 1;
+			params.buffer = 8 + (uint32_t)number % 3;
+		}
 		simulated_uniform(&s, &params, 1, 4, 1, &r);
 		cr_expect(!r.is_stalled && !r.is_deadlocked, "set %d", number);
-		cr_expect_gt(r.delivered, 100);
-		cr_expect_eq(r.looped, 0);
+		cr_expect(r.delivered > 100 && r.looped == 0);
 		params.n_threads = 2 + number % 2;
 		simulated_uniform(&s, &params, 1, 4, 1, &more);
 		simulated_same(&r, &more);

@@ -63,12 +63,9 @@ struct packet {
 };
 
 struct queue {
-	uint32_t sw;
-	bool is_busy;
-	uint64_t until;
-	unsigned lane; /* of what it sends; 1: headers of trimmed packets */
-	uint32_t size;
-	int64_t used[2];
+	uint32_t sw, sends;
+	uint64_t until;	 /* it sends that packet; UINT64_MAX: none */
+	int64_t used[2]; /* [1]: headers of trimmed packets */
 	FAB_VEC(uint32_t) of[2];
 	size_t first[2];
 };
@@ -158,12 +155,10 @@ static void start(struct plain *x, uint32_t q)
 	unsigned lane = queue->first[1] < queue->of[1].n;
 	struct packet *p;
 
-	if (queue->is_busy || queue->first[lane] == queue->of[lane].n)
+	if (queue->until != UINT64_MAX || queue->first[lane] == queue->of[lane].n)
 		return;
-	p = &x->packet.v[queue->of[lane].v[queue->first[lane]++]];
-	queue->is_busy = true;
-	queue->lane = lane;
-	queue->size = p->size;
+	queue->sends = queue->of[lane].v[queue->first[lane]++];
+	p = &x->packet.v[queue->sends];
 	queue->until = x->now + (uint64_t)p->size * PER_BYTE;
 	if (++p->hop < p->n_hops) {
 		p->at = x->now + CABLE + SWITCH;
@@ -182,15 +177,18 @@ static void run_plain(struct plain *x)
 		for (size_t i = 0; i < x->packet.n; i++)
 			then = x->packet.v[i].at < then ? x->packet.v[i].at : then;
 		for (uint32_t q = 0; q < x->n_queues; q++)
-			if (x->queue[q].is_busy && x->queue[q].until < then)
-				then = x->queue[q].until;
+			then = x->queue[q].until < then ? x->queue[q].until : then;
 		if (then == UINT64_MAX)
 			return;
 		x->now = then;
 		for (uint32_t q = 0; q < x->n_queues; q++)
-			if (x->queue[q].is_busy && x->queue[q].until == then) {
-				x->queue[q].is_busy = false;
-				x->queue[q].used[x->queue[q].lane] -= x->queue[q].size;
+			if (x->queue[q].until == then) {
+				/* it has not come to the next switch, which may trim it
+				 */
+				const struct packet *p = &x->packet.v[x->queue[q].sends];
+
+				x->queue[q].until = UINT64_MAX;
+				x->queue[q].used[p->is_trimmed] -= p->size;
 			}
 		for (uint32_t i = 0; i < x->packet.n; i++)
 			if (x->packet.v[i].at == then)
@@ -205,21 +203,22 @@ FAB_ORDER(cmp_delivery, struct fab_sim_delivery, delivered, target, source)
 static void compare(const struct simulated *s, const struct fab_sim_params *params,
 		    const struct fab_sim_result *r, uint64_t seed)
 {
+	const uint32_t n_arcs = s->f->arc_first[s->f->n_switches];
 	struct plain x = {.params = params, .s = s};
 	struct script script = {.seed = seed, .n_ends = s->ends.n};
 
-	x.n_queues = s->f->arc_first[s->f->n_switches] + s->ends.n;
+	x.n_queues = n_arcs + s->ends.n;
 	x.queue = FAB_NEW0(x.n_queues, struct queue);
-	for (uint32_t sw = 0; sw < s->f->n_switches; sw++)
-		for (uint32_t a = s->f->arc_first[sw]; a < s->f->arc_first[sw + 1]; a++)
-			x.queue[a].sw = sw;
-	for (uint32_t e = 0; e < s->ends.n; e++)
-		x.queue[s->f->arc_first[s->f->n_switches] + e].sw = s->ends.sw[e];
+	for (uint32_t q = 0, sw = 0; q < x.n_queues; q++) {
+		while (sw < s->f->n_switches && q >= s->f->arc_first[sw + 1])
+			sw++;
+		x.queue[q].sw = sw < s->f->n_switches ? sw : s->ends.sw[q - n_arcs];
+		x.queue[q].until = UINT64_MAX;
+	}
 	add_packets(&x, &script);
 	run_plain(&x);
 	FAB_SORT(&x.deliveries, cmp_delivery);
-	cr_expect_eq(x.dropped, r->dropped, "seed %lu: %lu, %lu", seed, x.dropped,
-		     r->dropped);
+	cr_expect_eq(x.dropped, r->dropped, "seed %lu", seed);
 	cr_expect_eq(x.trimmed, r->trimmed);
 	cr_assert_eq(x.deliveries.n, r->deliveries.n);
 	for (size_t i = 0; i < r->deliveries.n; i++)
@@ -272,8 +271,7 @@ Test(sim_drops, as_the_plain_one)
 		simulate(&s, &params, seed, &more);
 		simulated_same(&r, &more);
 	}
-	cr_expect(dropped > 500 / TEST_SHARE && trimmed > 500 / TEST_SHARE, "%lu, %lu",
-		  dropped, trimmed);
+	cr_expect(dropped > 500 / TEST_SHARE && trimmed > 500 / TEST_SHARE);
 }
 
 /* Headers are lost only where they have no room; room enough loses nothing at all; marks
@@ -309,11 +307,9 @@ Test(sim_drops, laws)
 	}
 	cr_expect_gt(r[0].trimmed, 100);
 	cr_expect(r[1].trimmed > 0 && r[1].dropped == 0 && r[1].marked == 0);
-	cr_expect_eq(r[1].delivered, r[1].injected);
-	cr_expect_eq(r[2].trimmed + r[2].dropped, 0);
+	cr_expect(r[1].delivered == r[1].injected && r[2].trimmed + r[2].dropped == 0);
 	cr_expect(r[2].marked > 0 && r[2].marked < r[2].delivered);
-	cr_expect_gt(r[3].dropped, r[4].dropped);
-	cr_expect_gt(r[5].in_flight, 0);
+	cr_expect(r[3].dropped > r[4].dropped && r[5].in_flight > 0);
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		fab_sim_result_fini(&r[i]);
 }

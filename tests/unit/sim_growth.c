@@ -85,8 +85,7 @@ Test(sim_growth, one_receiver_of_many)
 		cr_expect_not(r.is_undecided, "%d", i);
 		cr_expect_eq(g->n_targets, i & 1, "%d", i);
 		cr_expect_leq(g->n_sources, i & 1 ? 2 : 0, "%d", i);
-		cr_expect_float_eq(g->least_carried, i & 1 ? 0.62 : 1, 0.03, "%g",
-				   g->least_carried);
+		cr_expect_float_eq(g->least_carried, i & 1 ? 0.62 : 1, 0.03);
 		if (!(i & 1))
 			continue;
 		cr_expect(g->worst_is_target && g->worst == s.ends.n - 1);
@@ -131,36 +130,12 @@ Test(sim_growth, kinds_of_growth)
 		params.buffer = all[i].buffer;
 		run(&s, &params, flows, &r);
 		cr_expect_eq(r.is_saturated, all[i].is_saturated, "%zu", i);
-		cr_expect_eq(r.is_undecided, all[i].is_undecided, "%zu: %g", i,
-			     r.growth.share);
+		cr_expect_eq(r.is_undecided, all[i].is_undecided, "%zu", i);
 		if (all[i].n_sources < 0)
 			continue;
 		cr_expect_eq(r.growth.n_sources, all[i].n_sources, "%zu", i);
 		cr_expect_eq(r.growth.n_targets, all[i].n_targets, "%zu", i);
 	}
-}
-
-/* A flow by chance that has 90, 99 or 100 % of a cable never is saturated for certain,
- * and with 130 % is. */
-Test(sim_growth, near_saturation)
-{
-	static const double loads[] = {0.9, 0.99, 1, 1.3};
-	struct fab_sim_params params = flits(20000);
-	OWN(simulated) s;
-	int n_undecided = 0;
-
-	simulated_init(&s, "fattree:radix=4,levels=1", "minhop");
-	for (uint64_t seed = 1; seed <= 60; seed++) {
-		double load = loads[seed % 4];
-		struct flows flows = {
-			.n_senders = 2, .of = {{UINT64_MAX, 32 / load}}, .seed = seed};
-		OWN(fab_sim_result) r;
-
-		run(&s, &params, flows, &r);
-		cr_expect_eq(r.is_saturated, load > 1, "%zu: %g", seed, load);
-		n_undecided += r.is_undecided;
-	}
-	cr_expect(n_undecided > 5 && n_undecided < 40, "%d", n_undecided);
 }
 
 /* Nothing is judged of a run that stalls, though most bins ended before: all packets go
@@ -175,8 +150,7 @@ Test(sim_growth, stalled)
 	simulated_init(&s, "torus:dims=8,hosts=2", "minhop");
 	busy_late.n_senders = s.ends.n;
 	run(&s, &params, busy_late, &r);
-	cr_expect(r.is_stalled);
-	cr_expect(r.is_undecided && !r.is_saturated);
+	cr_expect(r.is_stalled && r.is_undecided && !r.is_saturated);
 	cr_expect_gt(r.time, 15000, "%zu", r.time);
 	cr_expect_eq(r.growth.packets, 0);
 }

@@ -7,17 +7,6 @@
 
 enum { PACKET = 4, SEEDS = 40 / TEST_SHARE };
 
-static struct fab_sim_params params_of(unsigned kind, uint32_t buffer)
-{
-	struct fab_sim_params params = simulated_flits(kind, PACKET, buffer, 1500);
-
-	params.buffer_per_vl = false;
-	params.stall = 300;
-	params.buffer_shared = true;
-	params.buffer_private = 1;
-	return params;
-}
-
 /* dor on a ring has two lanes without a cycle. With a packet's room for each lane alone
  * nothing stalls, whatever is shared besides; where all is shared the same packets stall,
  * by any switch, as they do with one lane. */
@@ -28,12 +17,16 @@ Test(sim_shared, a_private_packet_keeps_deadlock_away)
 
 	simulated_init(&s, "torus:dims=8,hosts=2", "dor");
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		struct fab_sim_params params = params_of(seed % 3, 2 + seed % 5);
+		struct fab_sim_params params =
+			simulated_flits(seed % 3, PACKET, 2 + seed % 5, 1500);
 		OWN(fab_sim_result) some = {0}, none = {0};
 
+		params.buffer_per_vl = false;
+		params.buffer_shared = true;
+		params.buffer_private = 1;
+		params.stall = 300;
 		simulated_uniform(&s, &params, 1, PACKET, seed, &some);
-		cr_expect(!some.is_stalled && !some.is_deadlocked && !some.cycle.n,
-			  "seed %d", (int)seed);
+		cr_expect(!some.is_stalled && !some.is_deadlocked && !some.cycle.n);
 		/* a lane alone takes all but the packet of the other: 4 ticks for each
 		 * packet, 6 for its credit */
 		cr_expect_eq(some.credit_limited,
@@ -46,30 +39,6 @@ Test(sim_shared, a_private_packet_keeps_deadlock_away)
 			simulated_cycle(&none);
 	}
 	cr_expect_gt(n_stalled, SEEDS / 2, "%d", n_stalled);
-}
-
-/* Adaptive packets escape to lanes that have a part alone; the tables of VTFTR around two
- * dead leaves. */
-Test(sim_shared, escape_lanes_and_vtftr_never_stop)
-{
-	static const enum fab_sim_routing routings[] = {
-		FAB_SIM_BY_TABLE, FAB_SIM_BY_QUEUE, FAB_SIM_BY_TABLE, FAB_SIM_BY_UGAL};
-	OWN(simulated) kfat, torus;
-
-	simulated_init(&kfat, "kfat:dims=4x4,hosts=4", "xy");
-	simulated_fail(&kfat, "1.1,2.3", "vtftr");
-	simulated_init(&torus, "torus:dims=4x4,hosts=2", "dor");
-	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		struct fab_sim_params params =
-			params_of(VOQ, 4 + seed % 6 + (seed % 4 == 3 ? 4 : 0));
-		OWN(fab_sim_result) r = {0};
-
-		fab_sim_set_routing(&params, routings[seed % 4], 0);
-		simulated_uniform(seed % 2 ? &torus : &kfat, &params, 1, PACKET, seed,
-				  &r);
-		cr_expect(!r.is_stalled && !r.is_deadlocked, "seed %d", (int)seed);
-		cr_expect_gt(r.delivered, 1000);
-	}
 }
 
 /* By flit, or in bytes with packets of 2074, of which buffers are counted by 64; drops on

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/slurm.h"
-
 #include "support/test.h"
 #include "support/topology_conf.h"
 
@@ -8,17 +7,13 @@ Test(slurm, host_lists_fold)
 {
 	static const char *const cases[][2] = {
 		{"n3 n1 n2", "n[1-3]"},
-		{"n8 n9 n10 n11", "n[8-11]"},
 		{"n009 n9 n010", "n[9,009-010]"},
-		{"n9 n10 n09 n11", "n[9,09-11]"},
 		{"n099 n99 n100 n101", "n[99,099-101]"},
 		{"n1 n", "n,n1"},
 		{"r10n1 r2n1 r10n2", "r2n1,r10n[1-2]"},
 		{"n2-ib n1-ib", "n1-ib,n2-ib"},
 		{"1 2 3", "[1-3]"},
 		{"x1000000 x999999 x999998", "x[999998-999999],x1000000"},
-		{"H-003048c74ebf0002 H-003048c74ebf0001",
-		 "H-003048c74ebf0001,H-003048c74ebf0002"},
 		{"", ""},
 	};
 
@@ -32,11 +27,6 @@ Test(slurm, host_lists_fold)
 		got = fab_hostlist_fold(names, n);
 		cr_expect_str_eq(got, cases[i][1]);
 	}
-}
-
-static int by_text(const void *x, const void *y)
-{
-	return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
 /* Whatever is folded unfolds to the same names. */
@@ -63,7 +53,7 @@ Test(slurm, folded_lists_unfold_to_the_same_names)
 		list = fab_hostlist_fold((const char *const *)names, n);
 		line = fab_format("SwitchName=s Nodes=%s\n", list);
 		conf = conf_read(line);
-		qsort(names, n, sizeof(*names), by_text);
+		qsort(names, n, sizeof(*names), conf_by_text);
 		cr_assert_eq(conf.hosts.n, n, "%s", line);
 		for (size_t i = 0; i < n; i++) {
 			cr_assert_str_eq(conf.hosts.v[i], names[i], "%s", line);
@@ -101,20 +91,6 @@ static void expect_body(struct plan plan, const char *wanted)
 	cr_assert_eq(conf.n_roots, notes.n_roots);
 }
 
-Test(slurm, switches_without_a_common_one_above)
-{
-	struct plan plan = {0};
-
-	plan_switch(&plan, "group1", 4);
-	plan_switch(&plan, "b", 4);
-	plan_join(&plan, 0, 1);
-	plan_host(&plan, 0, "x HCA-1");
-	plan_host(&plan, 1, "y HCA-1");
-	expect_body(plan, "SwitchName=b Nodes=y\n"
-			  "SwitchName=group1 Nodes=x\n"
-			  "SwitchName=group2 Switches=b,group1\n");
-}
-
 Test(slurm, names_that_slurm_takes)
 {
 	char names[] =
@@ -123,7 +99,7 @@ Test(slurm, names_that_slurm_takes)
 		"MT4129 ConnectX7   Mellanox Technologies|\xff\x1b[31m|"
 		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx|x=y|x y";
 	struct plan_node *node;
-	struct plan plan = plan_tree(2, 1, 3);
+	struct plan plan = plan_tree(2, 1, 3), pair = {0};
 
 	node = plan.nodes.v;
 	for (char *name, *rest = names; (name = strsep(&rest, "|"));)
@@ -142,6 +118,14 @@ Test(slurm, names_that_slurm_takes)
 			  "SwitchName=S-0000000000100100 Nodes=node002\n"
 			  "SwitchName=S-0000000000100000 "
 			  "Switches=S-0000000000100000.2,S-0000000000100100\n");
+	/* switches without a common one above get one, by another name than theirs */
+	plan_switch(&pair, "group1", 4);
+	plan_switch(&pair, "b", 4);
+	plan_join(&pair, 0, 1);
+	plan_host(&pair, 0, "x HCA-1");
+	plan_host(&pair, 1, "y HCA-1");
+	expect_body(pair, "SwitchName=b Nodes=y\nSwitchName=group1 Nodes=x\n"
+			  "SwitchName=group2 Switches=b,group1\n");
 }
 
 Test(slurm, rails_unattached_hosts_and_parts)
@@ -238,13 +222,11 @@ Test(slurm, topologies_of_rails)
 	OWN_HEAP char *text = NULL, *conf = NULL;
 
 	/* n1 .. n6: the second adapter two leaves on, the third where the second is */
-	for (uint32_t h = 0; h < 6; h++)
-		for (uint32_t k = 0; k < 3; k++) {
-			uint32_t leaf = h % 2 + (k ? 2 : 0);
-
-			plan.nodes.v[leaf].n_ports = 36;
-			plan_host(&plan, leaf, "n%u mlx5_%u", h + 1, k);
-		}
+	for (uint32_t i = 0; i < 4; i++)
+		plan.nodes.v[i].n_ports = 36;
+	for (uint32_t i = 0; i < 18; i++)
+		plan_host(&plan, i % 2 + (i < 6 ? 0 : 2), "n%u mlx5_%u", i % 6 + 1,
+			  i / 6);
 	f = plan_end(&plan);
 	text = export_by(fab_export_slurm_yaml, f, NULL);
 	conf = conf_of_yaml(text, 1);
@@ -268,29 +250,33 @@ static bool is_below(const struct conf *tree, const struct conf_switch *s,
 	return false;
 }
 
+/* How many of the blocks from .. end - 1 are below the switch? */
+static size_t count_below(const struct conf *tree, const struct conf_switch *s,
+			  const struct conf *blocks, size_t from, size_t end)
+{
+	size_t n = 0;
+
+	for (size_t i = from; i < end; i++)
+		n += is_below(tree, s, blocks->switches.v[i].name);
+	return n;
+}
+
 /* No run of n blocks is cut by a switch of the tree of topology.conf. */
 static void check_runs(const struct conf *tree, const struct conf *blocks, size_t n)
 {
-	for (size_t s = 0; s < tree->switches.n; s++) {
-		FAB_VEC(size_t) in = {0}; /* blocks of the switch */
+	size_t n_blocks = blocks->switches.n;
 
-		for (size_t i = 0; i < blocks->switches.n; i++)
-			if (is_below(tree, &tree->switches.v[s],
-				     blocks->switches.v[i].name))
-				FAB_PUSH(&in, i);
-		for (size_t from = 0; from < blocks->switches.n; from += n) {
-			size_t end = from + n < blocks->switches.n ? from + n
-								   : blocks->switches.n;
-			size_t n_in = 0;
+	for (const struct conf_switch *s = tree->switches.v;
+	     s < tree->switches.v + tree->switches.n; s++)
+		for (size_t from = 0; from < n_blocks; from += n) {
+			size_t end = from + n < n_blocks ? from + n : n_blocks;
+			size_t n_in = count_below(tree, s, blocks, from, end);
 
-			for (size_t i = 0; i < in.n; i++)
-				n_in += in.v[i] >= from && in.v[i] < end;
-			cr_assert(!n_in || n_in == in.n || n_in == end - from,
-				  "%zu blocks are cut by %s", n,
-				  tree->switches.v[s].name);
+			cr_assert(
+				!n_in || n_in == end - from ||
+					n_in == count_below(tree, s, blocks, 0, n_blocks),
+				"%zu blocks are cut by %s", n, s->name);
 		}
-		free(in.v);
-	}
 }
 
 /* As block_record.c of Slurm checks them: BlockSizes are the least number of hosts of a

@@ -111,15 +111,12 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static uint64_t bytes_of(const struct run *r, uint32_t message)
-{
-	return r->plan->messages.v[message].n_blocks * r->job->bytes;
-}
-
 /* Ticks of the bytes of a message at ns a byte. */
 static uint64_t bytes_at(const struct run *r, uint32_t message, double ns)
 {
-	return ticks(r, (double)bytes_of(r, message) * ns / 1e3);
+	uint64_t bytes = r->plan->messages.v[message].n_blocks * r->job->bytes;
+
+	return ticks(r, (double)bytes * ns / 1e3);
 }
 
 static void send_ready(struct run *r, struct node *node)
@@ -145,8 +142,7 @@ double test_fence_plan_us(const struct fab_fence_plan *plan,
 	FAB_AUTO(run_fini) struct run r;
 
 	run_init(&r, plan, job);
-	/* fences take less than 2^26 us, those of processors without costs less than 2^10
-	 */
+	/* fences take less than 2^26 us, those without costs of processors 2^10 us */
 	r.ticks_per_us = c->o_us > 0 ? 1e9 : 1e12;
 	for (uint32_t i = 0; i < plan->n_nodes; i++)
 		send_ready(&r, &r.node[i]);
@@ -169,15 +165,16 @@ static bool next(void *context, uint32_t i, uint64_t now, struct fab_message *ou
 	struct run *r = context;
 	struct node *node = &r->node[i];
 	uint32_t message = next_message(r, node);
+	const struct fab_fence_message *m;
 
 	(void)now;
 	if (message == FAB_NONE)
 		return false;
+	m = &r->plan->messages.v[message];
 	node->processor += ticks(r, r->job->costs.o_us);
-	*out = (struct fab_message){
-		.time = node->processor,
-		.target = r->plan->messages.v[message].to,
-		.bytes = bytes_of(r, message) ? (uint32_t)bytes_of(r, message) : 1};
+	*out = (struct fab_message){.time = node->processor,
+				    .target = m->to,
+				    .bytes = (uint32_t)(m->n_blocks * r->job->bytes)};
 	return true;
 }
 
@@ -187,8 +184,7 @@ static void received(void *context, uint32_t i, const struct fab_delivery *deliv
 	struct node *node = &r->node[i];
 	uint32_t message = FAB_NONE;
 
-	/* the first one from there that has not arrived: those of a pair keep their order
-	 */
+	/* the first one from there that has not arrived: a pair keeps its order */
 	for (size_t k = 0; k < node->receives.n; k++) {
 		uint32_t m = node->receives.v[k];
 

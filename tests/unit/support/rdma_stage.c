@@ -44,7 +44,7 @@ void rdma_stage_close(struct rdma_stage *st)
 	fab_fabric_free(st->f);
 }
 
-const struct fab_rdma_scheme *rdma_scheme(const char *name)
+static const struct fab_rdma_scheme *rdma_scheme(const char *name)
 {
 	uint32_t i = fab_choices_find(&fab_rdma_scheme_choices, name, strlen(name));
 

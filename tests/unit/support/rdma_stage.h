@@ -28,7 +28,6 @@ void rdma_stage_one(struct rdma_stage *st, const char *spec, const char *engine,
 void rdma_stage_net(struct rdma_stage *st);
 void rdma_stage_close(struct rdma_stage *st);
 
-const struct fab_rdma_scheme *rdma_scheme(const char *name);
 /* Whatever comes out. */
 struct fab_rdma_result rdma_try(struct rdma_stage *st, const char *scheme);
 /* All transfers are done, with the right bytes. */

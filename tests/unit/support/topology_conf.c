@@ -14,40 +14,41 @@ static char *checked(char *name)
 	return name;
 }
 
-/* Plain names or prefix[ranges]; a range is lo-hi or one number, leading zeros kept as
- * wide as lo is written. */
+/* The ranges after a prefix; returns the text behind them. A range is lo-hi or one
+ * number, leading zeros kept as wide as lo is written. */
+static char *expand_ranges(conf_names *list, int len, const char *prefix, char *text)
+{
+	do {
+		const char *from = ++text;
+		unsigned long low = strtoul(from, &text, 10), high = low;
+		int width = (int)(text - from);
+
+		cr_assert(isdigit((unsigned char)*from), "range %s", from);
+		if (*text == '-') {
+			cr_assert(isdigit((unsigned char)text[1]));
+			high = strtoul(text + 1, &text, 10);
+		}
+		cr_assert(low <= high && high - low < 65536, "range %s", from);
+		for (; low <= high; low++)
+			FAB_PUSH(list, checked(fab_format("%.*s%0*lu", len, prefix, width,
+							  low)));
+	} while (*text == ',');
+	cr_assert_eq(*text, ']', "element %s", prefix);
+	return text + 1;
+}
+
+/* Plain names or prefix[ranges]. */
 static void expand(conf_names *list, char *text)
 {
 	do {
 		const char *prefix = text;
-		size_t len = strcspn(text, ",[");
+		int len = (int)strcspn(text, ",[");
 
 		text += len;
-		if (*text != '[') {
-			FAB_PUSH(list, checked(fab_format("%.*s", (int)len, prefix)));
-		} else {
-			do {
-				const char *from = ++text;
-				unsigned long low = strtoul(from, &text, 10);
-				unsigned long high = low;
-				int width = (int)(text - from);
-
-				cr_assert(isdigit((unsigned char)*from), "range %s",
-					  from);
-				if (*text == '-') {
-					from = text + 1;
-					cr_assert(isdigit((unsigned char)*from));
-					high = strtoul(from, &text, 10);
-				}
-				cr_assert(low <= high && high - low < 65536, "range %s",
-					  from);
-				for (; low <= high; low++)
-					FAB_PUSH(list,
-						 checked(fab_format("%.*s%0*lu", (int)len,
-								    prefix, width, low)));
-			} while (*text == ',');
-			cr_assert_eq(*text++, ']', "element %s", prefix);
-		}
+		if (*text == '[')
+			text = expand_ranges(list, len, prefix, text);
+		else
+			FAB_PUSH(list, checked(fab_format("%.*s", len, prefix)));
 		cr_assert(!*text || *text == ',', "element %s", prefix);
 	} while (*text++);
 }
@@ -83,10 +84,23 @@ static struct conf_switch *find(struct conf *conf, const char *name)
 	return found;
 }
 
+/* How many switches are at and below one; `depth` above it. */
+static size_t walk(struct conf *conf, const struct conf_switch *s, unsigned depth)
+{
+	size_t n = 1;
+
+	cr_assert_lt(depth, 20, "Slurm gives up at 20 levels");
+	if (depth > conf->max_depth)
+		conf->max_depth = depth;
+	for (size_t k = 0; k < s->switches.n; k++)
+		n += walk(conf, find(conf, s->switches.v[k]), depth + 1);
+	return n;
+}
+
 /* Walk down from every root; whoever is not met hangs on a cycle. */
 static void check_tree(struct conf *conf)
 {
-	FAB_VEC(size_t) queue = {0};
+	size_t n = 0;
 
 	for (size_t i = 0; i < conf->switches.n; i++) {
 		struct conf_switch *s = find(conf, conf->switches.v[i].name);
@@ -98,30 +112,13 @@ static void check_tree(struct conf *conf)
 		struct conf_switch *s = &conf->switches.v[i];
 
 		cr_assert_leq(s->n_parents, 1, "switch %s has several parents", s->name);
-		if (s->n_parents)
-			continue;
-		s->root = (uint32_t)i;
-		conf->n_roots++;
-		FAB_PUSH(&queue, i);
+		conf->n_roots += !s->n_parents;
+		n += s->n_parents ? 0 : walk(conf, s, 0);
 	}
-	for (size_t i = 0; i < queue.n; i++) {
-		struct conf_switch *s = &conf->switches.v[queue.v[i]];
-
-		conf->max_depth = s->depth; /* the queue goes down level by level */
-		for (size_t k = 0; k < s->switches.n; k++) {
-			struct conf_switch *child = find(conf, s->switches.v[k]);
-
-			child->depth = s->depth + 1;
-			child->root = s->root;
-			FAB_PUSH(&queue, (size_t)(child - conf->switches.v));
-		}
-	}
-	cr_assert_eq(queue.n, conf->switches.n, "a cycle");
-	cr_assert_lt(conf->max_depth, 20, "Slurm gives up at 20 levels");
-	free(queue.v);
+	cr_assert_eq(n, conf->switches.n, "a cycle");
 }
 
-static int by_text(const void *x, const void *y)
+int conf_by_text(const void *x, const void *y)
 {
 	return strcmp(*(char *const *)x, *(char *const *)y);
 }
@@ -138,7 +135,7 @@ struct conf conf_read(const char *text)
 		if (*line != '#')
 			read_line(&conf, line);
 	check_tree(&conf);
-	qsort(conf.hosts.v, conf.hosts.n, sizeof(char *), by_text);
+	qsort(conf.hosts.v, conf.hosts.n, sizeof(char *), conf_by_text);
 	for (size_t i = 1; i < conf.hosts.n; i++)
 		cr_assert_str_neq(conf.hosts.v[i - 1], conf.hosts.v[i]);
 	return conf;

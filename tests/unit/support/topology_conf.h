@@ -10,8 +10,6 @@ struct conf_switch {
 	char *name;
 	conf_names nodes, switches; /* expanded */
 	int n_parents;
-	uint32_t root;	/* index of the switch at the top of its tree */
-	unsigned depth; /* below the top */
 };
 
 struct conf {
@@ -28,3 +26,5 @@ struct conf {
  */
 struct conf conf_read(const char *text);
 void conf_free(struct conf *conf);
+/* For qsort() of texts. */
+int conf_by_text(const void *x, const void *y);
