@@ -8,48 +8,38 @@
 #include "base/units.h"
 #include "support/test.h"
 
-Test(base, fail_keeps_one_line)
-{
-	struct fab_err err;
-
-	cr_assert_eq(fab_fail(&err, 22, "x\n%s", "a\tb\x1b"), -22);
-	cr_assert_str_eq(err.text, "x a b ");
-	cr_assert_eq(fab_fail(NULL, 5, "x"), -5);
-	fab_err_prefix(&err, "f:3");
-	cr_assert_str_eq(err.text, "f:3: x a b ");
-}
-
 static void note_release(void *text)
 {
 	strcat(test_err.text, text);
 }
 
+/* Blocks are aligned, zeroed where asked, and apart; the last that is owned goes first.
+ */
 Test(base, arena_keeps_all_blocks_until_it_is_freed)
 {
 	static const size_t sizes[] = {1, 16, 17, 300, 20000, 100000, 1, 0, 65536};
+	enum { N = 20 * FAB_COUNT(sizes) };
 	struct fab_arena a = FAB_ARENA_INIT;
-	unsigned char *blocks[200];
+	unsigned char *blocks[N];
 
-	for (int round = 0; round < 2; round++) {
-		for (size_t i = 0; i < FAB_COUNT(blocks); i++) {
-			size_t size = sizes[i % FAB_COUNT(sizes)];
+	for (size_t i = 0; i < N; i++) {
+		size_t size = sizes[i % FAB_COUNT(sizes)];
 
-			blocks[i] = i % 2 ? FAB_ARENA_NEW0(&a, size, unsigned char)
-					  : FAB_ARENA_NEW(&a, size, unsigned char);
-			cr_assert_eq((uintptr_t)blocks[i] % 16, 0);
-			for (size_t k = 0; i % 2 && k < size; k++)
-				cr_assert_eq(blocks[i][k], 0);
-			memset(blocks[i], (int)i, size);
-		}
-		for (size_t i = 0; i < FAB_COUNT(blocks); i++)
-			for (size_t k = 0; k < sizes[i % FAB_COUNT(sizes)]; k++)
-				cr_assert_eq(blocks[i][k], (unsigned char)i);
-		test_err_empty();
-		fab_arena_own(&a, note_release, fab_arena_strdup(&a, "abc"));
-		fab_arena_own(&a, note_release, fab_arena_format(&a, "%d %s, ", 5, "x"));
-		fab_arena_free(&a);
-		cr_assert_str_eq(test_err.text, "5 x, abc");
+		blocks[i] = i % 2 ? FAB_ARENA_NEW0(&a, size, unsigned char)
+				  : FAB_ARENA_NEW(&a, size, unsigned char);
+		cr_assert_eq((uintptr_t)blocks[i] % 16, 0);
+		for (size_t k = 0; i % 2 && k < size; k++)
+			cr_assert_eq(blocks[i][k], 0);
+		memset(blocks[i], (int)i, size);
 	}
+	for (size_t i = 0; i < N; i++)
+		for (size_t k = 0; k < sizes[i % FAB_COUNT(sizes)]; k++)
+			cr_assert_eq(blocks[i][k], (unsigned char)i);
+	test_err_empty();
+	fab_arena_own(&a, note_release, fab_arena_strdup(&a, "abc"));
+	fab_arena_own(&a, note_release, fab_arena_format(&a, "%d %s, ", 5, "x"));
+	fab_arena_free(&a);
+	cr_assert_str_eq(test_err.text, "5 x, abc");
 }
 
 /* The content of a block stays when it grows, in the heap and beyond. */
@@ -292,24 +282,6 @@ Test(base, glob)
 	for (size_t i = 0; i < FAB_COUNT(cases); i++)
 		cr_expect_eq(fab_text_glob(cases[i].pattern, cases[i].text), cases[i].ok,
 			     "%s %s", cases[i].pattern, cases[i].text);
-}
-
-static void note_phase(void *context, const char *phase, const char *unit, uint64_t done,
-		       uint64_t total)
-{
-	sprintf(context, "%s %lu/%lu %s", phase, done, total, unit);
-}
-
-Test(base, progress_is_heard_by_who_listens)
-{
-	char text[128] = "";
-
-	fab_progress_report("before", "x", 1, 2);
-	fab_progress_listen(note_phase, text);
-	fab_progress_report("distances", "switches", 3, 4);
-	fab_progress_listen(NULL, NULL);
-	fab_progress_report("after", "x", 1, 2);
-	cr_assert_str_eq(text, "distances 3/4 switches");
 }
 
 /* By a clock that the test turns: nothing in the first second, then ten a second at most.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "boot/advice.h"
 #include "boot/mapping.h"
-#include "source/source.h"
 #include "support/boots.h"
 #include "support/test.h"
 
@@ -31,22 +30,17 @@ Test(boot, machines_that_are_wrong)
 		cr_expect_neq(fab_machine_parse(spec, &m, ERR), 0, "%s", spec);
 }
 
-Test(boot, hierarchy_of_a_generated_fat_tree)
+Test(boot, fabrics_without_nodes_or_servers)
 {
-	OWN(fab_fabric) *f = test_gen("fattree:radix=8,levels=3");
-	OWN(fab_machine) *m = NULL;
-	const char *pattern = "*";
-	struct fab_machine_servers servers = {.patterns = &pattern, .n = 1};
+	static const char *const patterns[] = {"*", "nobody"};
+	OWN(fab_fabric) *f = test_gen("fattree:radix=4,levels=2");
+	struct fab_machine *m;
 
-	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, ERR), 0);
-	pattern = "nobody";
-	cr_expect_neq(fab_machine_of_fabric(f, &servers, &m, ERR), 0);
-	pattern = "h0";
-	MUST(fab_machine_of_fabric(f, &servers, &m, ERR));
-	cr_expect_eq(m->n_nodes, 127);
-	cr_expect_eq(m->n_servers, 1);
-	cr_expect_neq(fab_machine_find_level(m, "pods", 4), FAB_NONE);
-	cr_expect_neq(fab_machine_find_level(m, "leaf", 4), FAB_NONE);
+	for (int i = 0; i < 2; i++)
+		FAILS(fab_machine_of_fabric(
+			      f, &(struct fab_machine_servers){&patterns[i], 1, 0}, &m,
+			      ERR),
+		      0, i ? "nobody" : "there is no node to boot");
 }
 
 Test(boot, advice_on_the_preset)

@@ -321,7 +321,10 @@ Test(diff_plan, names_of_adapters)
 		text_open(HEAD "leaf1,1,one.x.org,mlx5_0\nleaf1,2,two.x.org,mlx5_0\n"
 			       "leaf2,1,two.x.org,mlx5_1\nleaf1,3,three,HCA-1\n"
 			       "leaf1,9,spine,1\nleaf2,9,spine,2\nleaf1,8,spine,3\n");
+	OWN(fab_fabric) *twice = text_open(HEAD "leaf1,1,three,1\nleaf1,2,three,HCA-1\n");
+	OWN(fab_plan_diff) *refused = NULL;
 
+	FAILS(fab_plan_diff_new(twice, f, &refused, ERR), -EINVAL, "expected one name");
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN_HEAP char *text = fab_format(HEAD "leaf1,9,spine,1\nleaf2,9,spine,2\n"
 						      "leaf1,8,SPINE,3\n%s",

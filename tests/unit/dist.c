@@ -70,7 +70,7 @@ static void check_all(struct fab_fabric *f, int n_threads)
 	fab_fabric_free(f);
 }
 
-Test(dist, equals_plain_search_on_random_fabrics)
+Test(dist, equals_plain_search)
 {
 	static const uint32_t sizes[] = {1, 2, 3, 63, 64, 65, 511, 512, 513, 700};
 
@@ -78,10 +78,6 @@ Test(dist, equals_plain_search_on_random_fabrics)
 		for (uint32_t extra = 0; extra < 3 * sizes[i]; extra += sizes[i])
 			check_all(test_random_fabric(sizes[i], extra, 1, i + extra),
 				  1 + (int)i % 3);
-}
-
-Test(dist, equals_plain_search_on_rings)
-{
 	check_all(test_ring(3), 1);
 	check_all(test_ring(509), 2); /* 254 hops */
 }

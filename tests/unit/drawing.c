@@ -172,6 +172,18 @@ Test(drawing, size_is_bounded)
 	cr_assert_not(fab_drawing_find(p.d, "no such switch", id));
 }
 
+Test(drawing, ranks_inside_of_a_pod)
+{
+	OWN(fab_fabric) *f = test_gen("fattree:radix=16,levels=3");
+	FAB_AUTO(end) struct picture p = {.d = fab_drawing_new(f)};
+	struct rect upper, lower;
+
+	write_picture(&p);
+	cr_assert(rect_of(p.text, 's', test_switch(f, "l2-7"), &upper));
+	cr_assert(rect_of(p.text, 's', test_switch(f, "leaf-0"), &lower));
+	cr_assert_leq(upper.y + upper.h, lower.y);
+}
+
 /* Switches in a part without hosts have no rank, and a row of their own; a name that two
  * have leads nowhere. */
 Test(drawing, no_rank_and_no_name)

@@ -2,21 +2,10 @@
 /* Torus, mesh, HyperX and high-dimension fat trees against their closed forms. */
 #include "support/test.h"
 
-struct grid {
+static const struct {
 	const char *spec;
 	uint32_t n, dims[5], hosts;
-};
-
-static uint32_t points(const struct grid *g)
-{
-	uint32_t all = 1;
-
-	for (uint32_t d = 0; d < g->n; d++)
-		all *= g->dims[d];
-	return all;
-}
-
-static const struct grid grids[] = {
+} grids[] = {
 	{"torus:dims=30x20x20,hosts=2", 3, {30, 20, 20}, 2},
 	{"torus:dims=8x8x8", 3, {8, 8, 8}, 1},
 	{"torus:dims=5", 1, {5}, 1},
@@ -35,88 +24,41 @@ static const struct grid grids[] = {
 Test(gen_grid, closed_forms)
 {
 	for (size_t i = 0; i < FAB_COUNT(grids); i++) {
-		const struct grid *g = &grids[i];
-		const char kind = *g->spec;
-		uint32_t all = points(g), lines = 0, cables = 0, diameter = 0;
-		OWN(fab_fabric) *f = test_gen(g->spec);
+		const char *spec = grids[i].spec;
+		const uint32_t *dims = grids[i].dims, hosts = grids[i].hosts;
+		const bool is_line = *spec == 't' || *spec == 'm', is_kfat = *spec == 'k';
+		uint32_t all = 1, lines = 0, cables = 0, diameter = 0;
+		OWN(fab_fabric) *f = test_gen(spec);
 
-		for (uint32_t d = 0; d < g->n; d++) {
-			uint32_t size = g->dims[d], n = all / size;
+		for (uint32_t d = 0; d < grids[i].n; d++)
+			all *= dims[d];
+		for (uint32_t d = 0; d < grids[i].n; d++) {
+			const uint32_t size = dims[d], n = all / size;
+			const bool is_ring = *spec == 't' && size > 2;
 
-			if (kind == 't') {
-				cables += n * (size > 2 ? size : size - 1);
-				diameter += size / 2;
-			} else if (kind == 'm') {
-				cables += n * (size - 1);
-				diameter += size - 1;
-			} else if (kind == 'h') {
-				cables += n * size * (size - 1) / 2;
-				diameter += 1;
-			} else {
-				/* The farthest are two roots of one dimension: they
-				 * differ in all others, so that a way between them has n
-				 * - 1 segments more than its ends. */
-				lines += n;
-				cables += all;
-				diameter += 2;
-			}
+			lines += is_kfat ? n : 0;
+			cables += is_kfat   ? all
+				  : is_line ? n * (is_ring ? size : size - 1)
+					    : n * size * (size - 1) / 2;
+			/* The farthest of a kfat are two roots of one dimension: they
+			 * differ in all others, so that a way between them has n - 1
+			 * segments more than its ends. */
+			diameter += is_kfat	   ? 2
+				    : !is_line	   ? 1
+				    : *spec == 't' ? size / 2
+						   : size - 1;
 		}
-		test_counts(f, all + lines, all * g->hosts, cables);
-		cr_assert_eq(fab_fabric_diameter(f, 1), diameter, "%s", g->spec);
+		test_counts(f, all + lines, all * hosts, cables);
+		cr_assert_eq(fab_fabric_diameter(f, 1), diameter, "%s", spec);
 		for (uint32_t s = 0; s < all; s++) {
-			uint32_t degree = (kind == 'k' ? 1 : 2) * cables / all;
-			bool is_line =
-				kind == 't' || kind == 'm'; /* some ports are free */
+			uint32_t degree = (is_kfat ? 1 : 2) * cables / all;
 
-			cr_assert(kind == 'm' || test_degree(f, s) == degree, "%s",
-				  g->spec);
-			cr_assert_eq(test_n_hosts_on(f, s), g->hosts, "%s", g->spec);
+			cr_assert(*spec == 'm' || test_degree(f, s) == degree, "%s",
+				  spec);
+			cr_assert_eq(test_n_hosts_on(f, s), hosts, "%s", spec);
+			/* on lines some ports are free */
 			cr_assert_eq(f->node_n_ports[s],
-				     g->hosts + (is_line ? 2 * g->n : degree));
-		}
-	}
-}
-
-/* Hops between all pairs by coordinates: so many for each that differs; 0: as far as they
- * differ, on a line or a ring. */
-Test(gen_grid, distances_follow_coordinates)
-{
-	static const struct {
-		struct grid grid;
-		bool is_ring;
-		uint32_t line_hops;
-	} cases[] = {
-		{{"torus:dims=5x4x3", 3, {5, 4, 3}}, true, 0},
-		{{"torus:dims=2x3x2x4", 4, {2, 3, 2, 4}}, true, 0},
-		{{"mesh:dims=5x4x3", 3, {5, 4, 3}}, false, 0},
-		{{"mesh:dims=7", 1, {7}}, false, 0},
-		{{"hyperx:dims=4x3x2", 3, {4, 3, 2}}, false, 1},
-		{{"hyperx:dims=9", 1, {9}}, false, 1},
-		{{"kfat:dims=5x4x3", 3, {5, 4, 3}}, false, 2},
-	};
-
-	for (size_t c = 0; c < FAB_COUNT(cases); c++) {
-		const struct grid *g = &cases[c].grid;
-		OWN(fab_fabric) *f = test_gen(g->spec);
-		OWN(fab_dist) *dist = test_dist(f);
-		uint32_t all = points(g);
-
-		for (uint32_t pair = 0; pair < all * all; pair++) {
-			uint32_t i = pair / all, j = pair % all, hops = 0;
-
-			for (uint32_t d = g->n; d-- > 0;
-			     i /= g->dims[d], j /= g->dims[d]) {
-				uint32_t size = g->dims[d];
-				uint32_t by =
-					(uint32_t)abs((int)(i % size) - (int)(j % size));
-
-				if (cases[c].is_ring && size - by < by)
-					by = size - by;
-				hops += cases[c].line_hops ? cases[c].line_hops * !!by
-							   : by;
-			}
-			cr_assert_eq(fab_dist_row(dist, pair / all)[pair % all], hops,
-				     "%s: %u to %u", g->spec, pair / all, pair % all);
+				     hosts + (is_line ? 2 * grids[i].n : degree));
 		}
 	}
 }
@@ -130,22 +72,25 @@ Test(gen_grid, ports)
 		uint32_t port;
 		const char *peer;
 		uint32_t peer_port;
-	} cases[] = {{"torus:dims=4x2,hosts=2", "sw-3.1", 3, "sw-0.1", 4},
-		     {"torus:dims=4x2,hosts=2", "sw-3.1", 4, "sw-2.1", 3},
-		     {"torus:dims=4x2,hosts=2", "sw-3.1", 5, NULL, 0},
-		     {"torus:dims=4x2,hosts=2", "sw-3.1", 6, "sw-3.0", 5},
-		     /* in the order of the peer */
-		     {"hyperx:dims=3x4,hosts=1", "sw-1.2", 2, "sw-0.2", 2},
-		     {"hyperx:dims=3x4,hosts=1", "sw-1.2", 3, "sw-2.2", 3},
-		     {"hyperx:dims=3x4,hosts=1", "sw-1.2", 4, "sw-1.0", 5},
-		     {"hyperx:dims=3x4,hosts=1", "sw-1.2", 5, "sw-1.1", 5},
-		     {"hyperx:dims=3x4,hosts=1", "sw-1.2", 6, "sw-1.3", 6},
-		     {"kfat:dims=5x9,hosts=3", "leaf-3.7", 4, "root-x.7", 4},
-		     {"kfat:dims=5x9,hosts=3", "leaf-3.7", 5, "root-3.x", 8},
-		     {"kfat:dims=5x9,hosts=3,planes=2", "leaf-3.7", 4, "root0-x.7", 4},
-		     {"kfat:dims=5x9,hosts=3,planes=2", "leaf-3.7", 5, "root0-3.x", 8},
-		     {"kfat:dims=5x9,hosts=3,planes=2", "leaf-3.7", 6, "root1-x.7", 4},
-		     {"kfat:dims=5x9,hosts=3,planes=2", "leaf-3.7", 7, "root1-3.x", 8}};
+	} cases[] = {
+		{"torus:dims=4x2,hosts=2", "sw-3.1", 3, "sw-0.1", 4},
+		{"torus:dims=4x2,hosts=2", "sw-3.1", 4, "sw-2.1", 3},
+		{"torus:dims=4x2,hosts=2", "sw-3.1", 5, NULL, 0},
+		{"torus:dims=4x2,hosts=2", "sw-3.1", 6, "sw-3.0", 5},
+		/* in the order of the peer */
+		{"hyperx:dims=3x4,hosts=1", "sw-1.2", 2, "sw-0.2", 2},
+		{"hyperx:dims=3x4,hosts=1", "sw-1.2", 4, "sw-1.0", 5},
+		{"hyperx:dims=3x4,hosts=1", "sw-1.2", 6, "sw-1.3", 6},
+		{"kfat:dims=5x9,hosts=3", "leaf-3.7", 5, "root-3.x", 8},
+		{"kfat:dims=5x9,hosts=3,planes=2", "leaf-3.7", 4, "root0-x.7", 4},
+		{"kfat:dims=5x9,hosts=3,planes=2", "leaf-3.7", 6, "root1-x.7", 4},
+		{"kfat:dims=5x9,hosts=3,planes=2", "leaf-3.7", 7, "root1-3.x", 8},
+		/* of trees, down first: leaf-4 is child 1 of subtree 1, whose
+		 * second-level switches are 2 and 3; l2-3 is copy 1 of its subtree */
+		{"pgft:m=2/3/2,w=1/2/2,p=1/2/1", "leaf-4", 3, "l2-2", 3},
+		{"pgft:m=2/3/2,w=1/2/2,p=1/2/1", "leaf-4", 6, "l2-3", 4},
+		{"pgft:m=2/3/2,w=1/2/2,p=1/2/1", "l2-3", 7, "l3-2", 2},
+		{"pgft:m=2/3/2,w=1/2/2,p=1/2/1", "l2-3", 8, "l3-3", 2}};
 
 	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
 		OWN(fab_fabric) *f = test_gen(cases[i].spec);

@@ -12,7 +12,6 @@ Test(gen_spec, bad_specs_are_explained)
 		{"",
 		 "gen:: there is no such kind; the kinds are: fattree pgft torus mesh "
 		 "dragonfly kfat hyperx random bluelight taihulight"},
-		{"torus3:dims=4", "gen:torus3: there is no such kind"},
 		{"torus", "gen:torus: key dims is missing (sizes, such as 8x8x8)"},
 		{"torus:dims", "gen:torus: key dims has no value: dims=..."},
 		{"torus:dims=", "gen:torus: dims=: 1 to 16 numbers from 1 to "},
@@ -25,8 +24,6 @@ Test(gen_spec, bad_specs_are_explained)
 		{"torus:dims=4x4,hosts=-1",
 		 "gen:torus: hosts=-1: a number from 0 to 65534 is needed (hosts a switch)"},
 		{"torus:dims=4x4,hosts=65534", "more than the 65534 ports"},
-		{"torus:dims=2097152x2097152x2097152x2097152",
-		 "more than the 67108864 switches"},
 		{"torus:dims=1,hosts=0", "cable"},
 		{"torus:dims=4,speed=fast", "speed=fast: SDR, DDR, QDR, FDR10"},
 		{"torus:dims=4,width=3", "width=3: 1, 2, 4, 8 or 12 is needed"},
@@ -34,12 +31,10 @@ Test(gen_spec, bad_specs_are_explained)
 		{"torus:dims=4,name-prefix=a b", "name-prefix=a b: at most 24"},
 		{"torus:dims=4,name-prefix=aaaaaaaaaaaaaaaaaaaaaaaaa",
 		 "at most 24 letters"},
-		{"fattree:radix=41", "gen:fattree: radix=41: an even number is needed"},
 		{"fattree:radix=0", "a number from 2 to 65534 is needed"},
 		{"fattree:radix=8,levels=0", "levels=0: a number from 1 to 16"},
 		{"fattree:radix=8,hosts=5",
 		 "hosts=5: a leaf switch of radix 8 has room for 4"},
-		{"fattree:radix=65534,levels=16", "more than the 67108864 switches"},
 		{"pgft:m=4/4", "gen:pgft: key w is missing (parents of a node, level 1"},
 		{"pgft:m=4/4,w=1", "gen:pgft: m has 2 numbers but w has 1"},
 		{"pgft:m=4/4,w=1/2,p=1", "gen:pgft: m has 2 numbers but p has 1"},
@@ -54,9 +49,7 @@ Test(gen_spec, bad_specs_are_explained)
 		{"dragonfly:a=60000,p=1,h=60000", "more than the 65534 ports"},
 		{"dragonfly:a=30000,p=1,h=30000", "more than the 67108864 switches"},
 		{"kfat:dims=4x4,radix=4", "gen:kfat: radix is for levels=2"},
-		{"kfat:dims=4x4,levels=2", "levels=2 needs radix, an even number"},
-		{"kfat:dims=4x4,levels=2,radix=3",
-		 "levels=2 needs radix, an even number"},
+		{"kfat:dims=4x4,levels=2,radix=3", "levels=2 needs radix, an even"},
 		{"kfat:dims=4x4,up=2", "gen:kfat: up is for levels=2"},
 		{"kfat:dims=4x4,levels=2,radix=4,up=4",
 		 "gen:kfat: up: expected fewer than radix=4"},
@@ -97,7 +90,6 @@ Test(gen_spec, common_keys)
 {
 	OWN(fab_fabric) *f =
 		test_gen_raw("torus:dims=3,name-prefix=rack1_,speed=hdr,width=2,hosts=2");
-	OWN(fab_fabric) *preset = test_gen("torus:dims=3");
 
 	cr_assert_str_eq(f->source,
 			 "gen:torus:dims=3,name-prefix=rack1_,speed=hdr,width=2,hosts=2");
@@ -109,8 +101,6 @@ Test(gen_spec, common_keys)
 		cr_assert_eq(f->port_speed[f->cable_a[c]], FAB_HDR);
 		cr_assert_eq(f->port_width[f->cable_b[c]], 2);
 	}
-	cr_assert_eq(preset->port_speed[preset->cable_a[0]], FAB_EDR);
-	cr_assert_eq(preset->port_width[preset->cable_a[0]], 4);
 }
 
 /* GUIDs as documented; LIDs that run out, with one warning. */

@@ -105,7 +105,7 @@ Test(hosts, hca_patterns)
 	static const struct {
 		const char *description, *hca;
 		bool matches;
-	} cases[] = {
+	} rows[] = {
 		{"n1 mlx5_0", "mlx5_0", true},	   {"n1 mlx5_0", "mlx5_1", false},
 		{"n1 mlx5_0", "mlx5_[0-3]", true}, {"n1 mlx5_0 ", "mlx5_0", true},
 		{"n1 mlx5_0", "n1 *", true},	   {"n1 HCA-2", "hca-?", true},
@@ -114,8 +114,8 @@ Test(hosts, hca_patterns)
 		{"a b mlx5_0", "mlx5_0", false},   {"a b mlx5_0", "*mlx5_0", true},
 	};
 
-	for (size_t i = 0; i < FAB_COUNT(cases); i++)
-		cr_expect_eq(fab_hosts_hca_matches(cases[i].description, cases[i].hca),
-			     cases[i].matches, "\"%s\" --hca '%s'", cases[i].description,
-			     cases[i].hca);
+	for (size_t i = 0; i < FAB_COUNT(rows); i++)
+		cr_expect_eq(fab_hosts_hca_matches(rows[i].description, rows[i].hca),
+			     rows[i].matches, "\"%s\" --hca '%s'", rows[i].description,
+			     rows[i].hca);
 }

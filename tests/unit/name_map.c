@@ -6,46 +6,40 @@
 
 OWN_POINTER(fab_name_map)
 
-/* The syntax of infiniband-diags, and other spellings of a GUID. */
+/* The syntax of infiniband-diags, and other spellings of a GUID; of lines with the same
+ * one the first counts. */
 Test(name_map, reads_every_spelling)
 {
 	static const struct {
+		const char *line;
 		uint64_t guid;
 		const char *name;
-	} names[] = {{0x8f10400411f56, "leaf 12"},
-		     {0x10, "two words  "},
-		     {0x11, "plain words"},
-		     {0x12, "close"},
-		     {0x13, NULL},
-		     {0x14, "up to "},
-		     {0x15, "open"},
-		     {0x16, NULL},
-		     {0x2c90300080e84, "gluster1"},
-		     {0x2c90300080e85, "leaf"},
-		     {0x2c90300080e87, "colons"},
-		     {0x2c90300080e88, "bare"},
-		     {12, "decimal"}};
-	static const char text[] = "# heading\n\n"
-				   "0x0008f10400411f56 \"leaf 12\" # remark\n"
-				   "\t0x10\t\"two words  \"\r\n"
-				   "0x10 \"a later one\"\n"
-				   "0x11 plain words # remark\n"
-				   "0x12\"close\"\n"
-				   "0x13\n"
-				   "0x14 \"up to # here\"\n"
-				   "H-0002c90300080e84 gluster1\n"
-				   "S-0002C90300080E85 leaf\n"
-				   "0002:c903:0008:0e87 colons\n"
-				   "0002c90300080e88 bare\n12 decimal\n"
-				   "0x15 \"open";
+	} rows[] = {
+		{"# heading\n", 0, NULL},
+		{"0x0008f10400411f56 \"leaf 12\" # remark", 0x8f10400411f56, "leaf 12"},
+		{"\t0x10\t\"two words  \"\r", 0x10, "two words  "},
+		{"0x10 \"a later one\"", 0x10, "two words  "},
+		{"0x11 plain words # remark", 0x11, "plain words"},
+		{"0x12\"close\"", 0x12, "close"},
+		{"0x13", 0x13, NULL},
+		{"0x14 \"up to # here\"", 0x14, "up to "},
+		{"H-0002c90300080e84 gluster1", 0x2c90300080e84, "gluster1"},
+		{"S-0002C90300080E85 leaf", 0x2c90300080e85, "leaf"},
+		{"0002:c903:0008:0e87 colons", 0x2c90300080e87, "colons"},
+		{"0002c90300080e88 bare", 0x2c90300080e88, "bare"},
+		{"12 decimal", 12, "decimal"},
+		{"0x15 \"open", 0x15, "open"}};
 	OWN(fab_name_map) *map = NULL;
+	OWN_HEAP char *text = NULL;
 
+	for (size_t i = 0; i < FAB_COUNT(rows); i++)
+		fab_append(&text, "\n", "%s", rows[i].line);
 	MUST(fab_name_map_parse("m", text, strlen(text), &map, ERR));
-	for (size_t i = 0; i < FAB_COUNT(names); i++) {
-		const char *got = fab_name_map_get(map, names[i].guid);
+	for (size_t i = 0; i < FAB_COUNT(rows); i++) {
+		const char *got = fab_name_map_get(map, rows[i].guid);
 
-		cr_expect_eq(!got, !names[i].name, "%zu", i);
-		cr_expect_str_eq(got ? got : "", names[i].name ? names[i].name : "");
+		cr_expect_eq(!got, !rows[i].name, "%zu", i);
+		cr_expect_str_eq(got ? got : "", rows[i].name ? rows[i].name : "");
 	}
 }
 

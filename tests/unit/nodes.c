@@ -49,7 +49,7 @@ Test(nodes, orders_keep_the_hosts)
 		struct fab_launch_nodes nodes = make(f, orders[i], 0);
 		struct fab_launch_nodes again = make(f, orders[i], 0);
 		FAB_AUTOFREE bool *seen = FAB_NEW0(f->n_hosts, bool);
-		uint32_t n_in_order = 1;
+		uint32_t n_in_order = 1, n_together = 0;
 
 		cr_assert_eq(nodes.n, 120);
 		cr_assert_arr_eq(again.host, nodes.host, 120 * sizeof(*nodes.host));
@@ -63,29 +63,15 @@ Test(nodes, orders_keep_the_hosts)
 			cr_assert_eq(nodes.sw[k], fab_port_switch(f, nodes.port[k]));
 			n_in_order += k && strverscmp(fab_host_name(f, last),
 						      fab_host_name(f, h)) < 0;
+			n_together += k && nodes.sw[k] == nodes.sw[k - 1];
 			cr_assert(i != 5 ||
 				  c[1] + s->dims[1] * (c[2] + s->dims[2] * c[0]) ==
 					  k / 2);
 		}
 		cr_assert(i != 1 || n_in_order == 120);
+		cr_assert(i != 2 || n_together == 60, "hosts of a switch side by side");
 		cr_assert(i != 3 || n_in_order < 100, "random");
 	}
-}
-
-/* Hosts of a switch side by side; on a fat tree those of a pod, too. */
-Test(nodes, near_switches_side_by_side)
-{
-	OWN(fab_fabric) *f = test_gen("fattree:radix=8,levels=3");
-	struct fab_launch_nodes nodes = make(f, "switch", 0);
-	uint32_t n_changes = 0, n_pods = 0;
-
-	for (uint32_t k = 1; k < nodes.n; k++) {
-		n_changes += nodes.sw[k] != nodes.sw[k - 1];
-		/* 4 leaf switches a pod, by their ids */
-		n_pods += nodes.sw[k] / 4 != nodes.sw[k - 1] / 4;
-	}
-	cr_assert_eq(n_changes, 31);
-	cr_assert_eq(n_pods, 7);
 }
 
 Test(nodes, bad_orders)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "boot/machine.h"
-#include "fabric/builder.h"
 #include "mcast/groups.h"
-#include "support/node.h"
 #include "support/test.h"
 
 /* A switch a plane, host h on ports h+1; each host has one adapter, port by plane. */
@@ -42,44 +40,14 @@ Test(planes, half_of_the_hosts_make_a_plane)
 			uint32_t n = s ? 4 : 4 - lost;
 
 			cr_assert_eq(x->is_plane, s || is_plane);
-			cr_assert(x->first_switch == s && x->n_switches == 1);
-			cr_assert(x->n_adapters == n && x->n_host_links == n);
-			cr_assert_eq(x->n_hosts, n);
-			cr_assert(s || x->n_shared == 4 - lost);
+			cr_assert(x->n_hosts == n && x->n_host_links == n);
+			cr_assert(s || x->n_shared == n);
 		}
 		cr_assert_eq(fab_planes_are_parallel(p, 0, 1), is_plane);
 		cr_assert_not(fab_planes_are_parallel(p, 1, 1));
 		cr_assert_str_eq(fab_plane_text(p, 1, text),
 				 is_plane ? "plane 2" : "part 2");
 	}
-}
-
-/* A switch with hosts of its own is no plane; planes are numbered before it. Adapters
- * that are joined to each other are in no part. */
-Test(planes, a_switch_apart_is_a_part)
-{
-	struct plan plan = {0};
-	OWN(fab_fabric) *f = NULL;
-	OWN(fab_planes) *p = NULL;
-	FAB_AUTOFREE char *why = NULL;
-	const uint32_t *first;
-
-	plan_switch(&plan, "apart", 8);
-	plan_switches(&plan, 2, "s", 8);
-	plan_join(&plan, 1, 2);
-	for (uint32_t s = 0; s < 3; s++)
-		plan_host(&plan, s, "%c HCA-1", 'a' + s);
-	plan_join(&plan, plan_adapter(&plan, "x HCA-1"), plan_adapter(&plan, "y HCA-1"));
-	f = plan_end(&plan);
-	first = f->node_first_port;
-	p = fab_planes_new(f);
-	cr_assert(p->n == 2 && p->n_planes == 1);
-	cr_assert_arr_eq(p->of_switch, ((uint32_t[]){1, 0, 0}), 3 * sizeof(uint32_t));
-	why = fab_planes_apart(p, f, first[3], first[4]);
-	cr_assert_str_eq(why, "no path from \"a HCA-1\" (part 2) to \"b HCA-1\" (part "
-			      "1): no cable joins these parts of the fabric");
-	cr_assert_null(fab_planes_apart(p, f, first[4], first[5]));
-	cr_assert_eq(fab_planes_of_port(p, f, first[6]), FAB_NONE);
 }
 
 static int read_groups(const struct fab_fabric *f, const char *text,
@@ -144,47 +112,4 @@ Test(planes, machines_have_one_plane)
 	FAILS_AS(fab_machine_of_fabric(f, &s, &m, ERR), -EINVAL,
 		 "node 'n1' has no path to any server: it is on plane 2, server "
 		 "'n4' on plane 1; --hca=PATTERN chooses one plane");
-}
-
-/* Two switches with an adapter that has a port on each; a third one without adapters,
- * which stays; an aggregation node on the second switch goes with it. */
-Test(planes, hca_keeps_one_port_and_the_switches_it_leads_to)
-{
-	static const struct {
-		const char *hca, *switches;
-		uint32_t n_left_out, n_adapters, n_cables;
-	} cases[] = {{"HCA-?/1", "s1 s3", 1, 1, 1},
-		     {"*/2", "s2 s3", 1, 2, 2},
-		     {"HCA-1", "s1 s2 s3", 0, 2, 3},
-		     {"HCA-1/3", NULL, 0, 0, 0}};
-
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		const struct fab_host_options options = {.hca = cases[i].hca};
-		struct fab_builder *b = fab_builder_new();
-		OWN_HEAP char *names = NULL;
-		OWN(fab_fabric) *f = NULL;
-
-		test_node(b, FAB_SWITCH, 16, 4, "s1");
-		test_node(b, FAB_SWITCH, 32, 4, "s2");
-		test_node(b, FAB_SWITCH, 48, 4, "s3");
-		test_node(b, FAB_ADAPTER, 64, 2, "n1 HCA-1");
-		test_node(b, FAB_AGGREGATION, 80, 1, "agg");
-		fab_builder_add_cable(b, 0, 1, 3, 1, 4, FAB_HDR);
-		fab_builder_add_cable(b, 1, 1, 3, 2, 4, FAB_HDR);
-		fab_builder_add_cable(b, 1, 2, 4, 1, 4, FAB_HDR);
-		if (!cases[i].switches) {
-			FAILS_AS(fab_builder_finish(b, "t", "generated", &options, &f,
-						    ERR),
-				 0, "t: no adapter matches --hca 'HCA-1/3'");
-			continue;
-		}
-		MUST(fab_builder_finish(b, "t", "generated", &options, &f, ERR));
-		for (uint32_t s = 0; s < f->n_switches; s++)
-			fab_append(&names, " ", "%s", fab_node_name(f, s));
-		cr_expect_str_eq(names, cases[i].switches, "%s: %s", cases[i].hca, names);
-		cr_expect(f->n_left_out_switches == cases[i].n_left_out &&
-				  f->n_adapters == cases[i].n_adapters &&
-				  f->n_cables == cases[i].n_cables,
-			  "%s", cases[i].hca);
-	}
 }

@@ -258,6 +258,19 @@ Test(ranks, idle_leaf_with_one_cable)
 	cr_assert(k->n_leaves == 16 && k->leaf_of[leaf] != FAB_NONE);
 }
 
+/* Where all are leaves there are no roots; a switch with one cable down is no leaf. */
+Test(ranks, roots_and_leaves)
+{
+	OWN(fab_fabric) *flat = test_gen_raw("random:switches=12,degree=3,hosts=2");
+	OWN(fab_fabric) *tree = test_gen_raw("fattree:radix=4,levels=5");
+	OWN(look) of_flat, of_tree;
+
+	look_at(&of_flat, flat);
+	cr_assert(of_flat.ranks.n_ranks == 1 && of_flat.ranks.n_roots == 0);
+	look_at(&of_tree, tree);
+	expect_same(tree, &of_tree, test_edited(tree, "remove l3-0:1"), "one cable down");
+}
+
 /* Drawn roots: as many pairs are lost as the tables of the engine lose. */
 Test(ranks, pairs_lost_are_those_of_the_tables)
 {

@@ -136,7 +136,6 @@ static void check_hosts_of_switches(const struct fab_fabric *f,
 				    const struct fab_resolver *r)
 {
 	const struct fab_lookup hosts = fab_resolver_lookup(r, FAB_WANT_HOST);
-	uint32_t n_found = 0;
 
 	for (uint32_t k = 0; k < 2 * f->n_switches; k++) {
 		const uint32_t s = k / 2, lid = f->port_lid[fab_port_find(f, s, 0)];
@@ -144,18 +143,13 @@ static void check_hosts_of_switches(const struct fab_fabric *f,
 					    : fab_format("lid:%u:*", lid);
 		FAB_AUTOFREE struct fab_ids ids = {0};
 		int rc = fab_lookup_list(&hosts, text, strlen(text), &ids, NULL, ERR);
-		uint32_t n = 0;
 
-		for (uint32_t h = 0; h < f->n_hosts; h++)
-			n += fab_port_switch(f, fab_host_endpoint(f, h)) == s;
-		cr_assert_eq(!rc, n > 0, "%s", text);
-		cr_assert_eq(ids.of.n, n, "%s", text);
+		cr_assert_eq(!rc, ids.of.n > 0, "%s", text);
+		cr_assert_eq(ids.of.n, test_n_hosts_on(f, s), "%s", text);
 		for (size_t m = 0; m < ids.of.n; m++)
 			cr_assert_eq(
 				fab_port_switch(f, fab_host_endpoint(f, ids.of.v[m])), s);
-		n_found += n;
 	}
-	cr_assert_eq(n_found, 2 * f->n_hosts);
 }
 
 static void check_fabric(struct fab_fabric *f, bool is_generated)
@@ -277,7 +271,6 @@ Test(resolver, names_that_are_none)
 		const char *text, *said;
 	} cases[] = {
 		{FAB_WANT_HOST, "", "expected a name"},
-		{FAB_WANT_HOST, "boxx", "no host is called 'boxx'; did you mean 'BOX'?"},
 		{FAB_WANT_SWITCH, "n1 HCA-1",
 		 "'n1 HCA-1' is an adapter: expected a switch"},
 		{FAB_WANT_HOST, "BIG",
@@ -286,14 +279,6 @@ Test(resolver, names_that_are_none)
 		{FAB_WANT_ENDPOINT, "ib8", "'ib8' can be each of 2: "},
 		{FAB_WANT_ENDPOINT, "twin", "'twin' can be each of 2: twin (0x"},
 		{FAB_WANT_ENDPOINT, "0x51", "'0x51' can be each of 2: "},
-		{FAB_WANT_ENDPOINT, "lid:0", "expected lid:N, N from 1 to 49151"},
-		{FAB_WANT_ENDPOINT, "lid:99", "no port has LID 99"},
-		{FAB_WANT_ENDPOINT, "0x77", "has the GUID or name '0x77'"},
-		{FAB_WANT_SWITCH, "nothing like it", "no switch is called"},
-		{FAB_WANT_HOST, "ib9", "'ib9' is a switch: expected a host"},
-		{FAB_WANT_CABLE, "ib9:7", "'ib9:7': no cable at port 7"},
-		{FAB_WANT_CABLE, "ib7:7", "no switch or host is called 'ib7'; did you "},
-		{FAB_WANT_CABLE, "ib9:0", "expected a link as SWITCH:PORT"},
 		{FAB_WANT_CABLE, "n2:1", "'n2:1' can be each of 2: "},
 	};
 	OWN(fab_fabric) *f = odd_fabric();
@@ -305,9 +290,6 @@ Test(resolver, names_that_are_none)
 
 		FAILS(fab_resolve_text(r, cases[i].want, text, strlen(text), &id, ERR), 0,
 		      cases[i].said);
-		cr_assert_neq(
-			fab_resolve_text(r, cases[i].want, text, strlen(text), &id, NULL),
-			0);
 	}
 }
 

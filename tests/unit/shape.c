@@ -131,8 +131,6 @@ struct named {
 
 static const struct named cases[] = {
 	{"fattree:radix=8,levels=1", "fattree levels=1 roots=1"},
-	{"fattree:radix=8,levels=2", "fattree levels=2 roots=4"},
-	{"fattree:radix=8,levels=3", "fattree levels=3 roots=16"},
 	{"fattree:radix=4,levels=5", "fattree levels=5 roots=16"},
 	{"fattree:radix=6,levels=3,hosts=1", "fattree levels=3 roots=9"},
 	{"pgft:m=3/4/5,w=1/2/3,p=1/4/2", "fattree levels=3 roots=6"},
@@ -141,41 +139,28 @@ static const struct named cases[] = {
 	{"torus:dims=5", "torus 5"},
 	{"torus:dims=3", "torus 3"},
 	{"torus:dims=4", "torus 4"},
-	{"torus:dims=7x5", "torus 7x5"},
 	{"torus:dims=3x3", "torus 3x3"},
-	{"torus:dims=4x4x4,hosts=2", "torus 4x4x4"},
 	{"torus:dims=3x4x5x6", "torus 6x5x4x3"},
 	{"torus:dims=5x2", "torus 5x2"},
 	{"torus:dims=2x2x2,hosts=0", "torus 4x2"},
 	{"torus:dims=6x3x2x2", "torus 6x4x3"},
 	{"mesh:dims=2", "mesh 2"},
-	{"mesh:dims=6", "mesh 6"},
 	{"mesh:dims=3x7", "mesh 7x3"},
 	{"mesh:dims=2x3x2,hosts=3", "mesh 3x2x2"},
-	{"mesh:dims=4x4x4", "mesh 4x4x4"},
-	{"hyperx:dims=8x8,hosts=8", "hyperx 8x8"},
 	{"hyperx:dims=9", "hyperx 9"},
 	{"hyperx:dims=2x5x3", "hyperx 5x3x2"},
 	{"hyperx:dims=4x2x2", "hyperx 4x2x2"},
-	{"kfat:dims=16x16,hosts=16", "kfat 16x16"},
 	{"kfat:dims=2x2", "kfat 2x2"},
-	{"kfat:dims=3x9", "kfat 9x3"},
 	{"kfat:dims=3x4x5", "kfat 5x4x3"},
 	{"kfat:dims=2x2x2x3", "kfat 3x2x2x2"},
 	{"kfat:dims=8x16,levels=2,radix=8", "kfat 16x8 levels=2"},
 	{"kfat:dims=9x5x2,levels=2,radix=6", "kfat 9x5x2 levels=2"},
-	{"kfat:dims=8x8,planes=2", "kfat 8x8 planes=2"},
 	{"kfat:dims=4x3x2,planes=3,levels=2,radix=4", "kfat 4x3x2 levels=2 planes=3"},
 	{"dragonfly:a=4,p=2,h=2", "dragonfly groups=9 a=4"},
 	{"dragonfly:a=8,p=4,h=4", "dragonfly groups=33 a=8"},
-	{"dragonfly:a=8,p=4,h=4,g=12", "dragonfly groups=12 a=8"},
 	{"dragonfly:a=16,p=1,h=2,g=7", "dragonfly groups=7 a=16"},
-	{"dragonfly:a=6,p=2,h=1", "dragonfly groups=7 a=6"},
-	/* sizes of the papers */
+	/* large ones; those of the papers are in tests/golden/gen-examples */
 	{"fattree:radix=40,levels=3", "fattree levels=3 roots=400"},
-	{"torus:dims=30x20x20,hosts=2", "torus 30x20x20"},
-	{"dragonfly:a=18,p=9,h=9", "dragonfly groups=163 a=18"},
-	{"taihulight", "fattree levels=3 roots=32"},
 	{"kfat:dims=72x72,hosts=8", "kfat 72x72"}};
 
 /* As generated, within a second, and, unless it is large, with the nodes in any order. */
@@ -213,9 +198,6 @@ Test(shape, dragonflies_of_all_sizes)
 				cr_assert(is_dragonfly || shape->kind == FAB_SHAPE_HYPERX,
 					  "%s", spec);
 				check_arrays(f, shape);
-				for (uint32_t s = 0; s < f->n_switches && is_dragonfly;
-				     s++)
-					cr_assert_eq(shape->group[s], s / a, "%s", spec);
 				seen += is_dragonfly;
 			}
 	cr_assert_gt(seen, 200u, "%u", seen);

@@ -28,10 +28,6 @@ static inline uint32_t test_peer(const struct fab_fabric *f, uint32_t node, uint
 	return fab_port_peer(f, fab_port_find(f, node, port));
 }
 
-/* Shortest paths from a switch to every switch, parallel cables counted apart; freed by
- * the caller. */
-uint64_t *test_paths(const struct fab_fabric *f, uint32_t from);
-
 /* Hops between all switches, found on one thread. */
 struct fab_dist *test_dist(const struct fab_fabric *f);
 

@@ -21,23 +21,21 @@ static void join(struct net *net, uint32_t a, uint32_t b)
 	fab_builder_add_cable(net->b, a, ++net->used[a], b, ++net->used[b], 4, FAB_HDR);
 }
 
-static struct fab_fabric *finish(struct net *net)
+/* And end. */
+static struct fab_fabric *add_hosts(struct net *net, uint32_t n_switches,
+				    uint32_t per_switch)
 {
 	struct fab_fabric *f = NULL;
 
-	MUST(fab_builder_finish(net->b, "test", "generated", NULL, &f, ERR));
-	free(net->used);
-	return f;
-}
-
-static void add_hosts(struct net *net, uint32_t n_switches, uint32_t per_switch)
-{
 	for (uint32_t i = 0; i < n_switches * per_switch; i++) {
 		uint32_t host = add(net, FAB_ADAPTER, 0x20000 + i, "h", i);
 
 		fab_builder_set_port(net->b, host, 1, 0x30000 + i, (uint16_t)(i + 1), 0);
 		join(net, i / per_switch, host);
 	}
+	MUST(fab_builder_finish(net->b, "test", "generated", NULL, &f, ERR));
+	free(net->used);
+	return f;
 }
 
 struct fab_fabric *test_random_fabric(uint32_t n_switches, uint32_t extra,
@@ -58,8 +56,7 @@ struct fab_fabric *test_random_fabric(uint32_t n_switches, uint32_t extra,
 		if (a != b)
 			join(&net, a, b);
 	}
-	add_hosts(&net, n_switches, hosts_per_switch);
-	return finish(&net);
+	return add_hosts(&net, n_switches, hosts_per_switch);
 }
 
 struct fab_fabric *test_ring(uint32_t n)
@@ -70,6 +67,5 @@ struct fab_fabric *test_ring(uint32_t n)
 		add(&net, FAB_SWITCH, 0x10000 + i, "s", i);
 	for (uint32_t i = 0; i < n; i++)
 		join(&net, i, (i + 1) % n);
-	add_hosts(&net, n, 1);
-	return finish(&net);
+	return add_hosts(&net, n, 1);
 }

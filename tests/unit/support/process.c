@@ -7,19 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-char *temp_template(char *path)
-{
-	const char *parent = getenv("TMPDIR");
-	int n = snprintf(path, TEMP_SIZE, "%s/fab-test-XXXXXX",
-			 parent && *parent ? parent : "/tmp");
-
-	cr_assert_lt(n, TEMP_SIZE);
-	return path;
-}
-
 void folder_init(struct folder *f)
 {
-	cr_assert(mkdtemp(temp_template(f->path)));
+	const char *parent = getenv("TMPDIR");
+	int n = snprintf(f->path, sizeof(f->path), "%s/fab-test-XXXXXX",
+			 parent && *parent ? parent : "/tmp");
+
+	cr_assert_lt(n, (int)sizeof(f->path));
+	cr_assert(mkdtemp(f->path));
 	cr_assert_eq(chdir(f->path), 0);
 }
 

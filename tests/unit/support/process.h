@@ -7,15 +7,12 @@
 
 enum { TEMP_SIZE = 256 };
 
-/* Template for mkstemp(3) and mkdtemp(3) in TMPDIR, else in /tmp; returns `path`, of
- * TEMP_SIZE bytes. */
-char *temp_template(char *path);
-
 struct folder {
 	char path[TEMP_SIZE];
 };
 
-/* Make an empty folder and go into it; leave it and remove it. */
+/* Make an empty folder in TMPDIR, else in /tmp, and go into it; leave it and remove it.
+ */
 void folder_init(struct folder *f);
 void folder_fini(struct folder *f);
 /* The same for each test: TestSuite(name, .init = enter_folder, .fini = leave_folder). */
