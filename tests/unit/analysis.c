@@ -330,32 +330,23 @@ Test(analysis, lane_for_management_is_refused)
 	FAILS(fab_analyse(r, &options, &j, ERR), 0, "service level");
 }
 
-/* Hops are counted one by one up to 254; what is longer is counted together. */
-Test(analysis, paths_of_hundreds_of_hops)
+/* Hops are counted one by one up to 254; what is longer is counted together. Large enough
+ * for threads to be started, which change nothing. */
+Test(analysis, hundreds_of_hops_on_any_threads)
 {
 	enum { N = 258, LONG = 255 };
 	OWN(fab_fabric) *f = test_gen_raw("mesh:dims=258,hosts=1");
 	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
-	OWN(fab_analysis) j = test_analysis(r, FAB_ENDS_HOSTS);
+	OWN(fab_analysis) j = test_analysis(r, FAB_ENDS_HOSTS), b;
+	const struct fab_analysis_options options = {
+		.ends = FAB_ENDS_HOSTS, .with_load = true, .n_threads = 5};
 
 	cr_expect(j.connected == N * (N - 1) && j.max_hops == N - 1);
 	for (uint32_t h = 1; h < LONG; h++)
 		cr_expect_eq(j.hops[h], 2 * (N - h), "%u hops", h);
 	cr_expect_eq(j.hops[LONG],
 		     2 * (N - LONG) + 2 * (N - LONG - 1) + 2 * (N - LONG - 2));
-}
-
-/* Large enough for threads to be started. */
-Test(analysis, threads_change_nothing)
-{
-	const struct fab_analysis_options options = {
-		.ends = FAB_ENDS_LEAVES, .with_load = true, .n_threads = 5};
-	OWN(fab_fabric) *f = test_gen("kfat:dims=20x20,hosts=1");
-	OWN(fab_faults) *faults = test_faults(f, "0.17");
-	OWN(fab_routes) *r = test_tables(f, faults, "minhop", 1);
-	OWN(fab_analysis) a = test_analysis(r, FAB_ENDS_LEAVES), b;
-
 	MUST(fab_analyse(r, &options, &b, ERR));
-	test_same_analysis(&a, &b);
-	cr_expect_arr_eq(a.load, b.load, f->arc_first[f->n_switches] * sizeof(*a.load));
+	test_same_analysis(&j, &b);
+	cr_expect_arr_eq(j.load, b.load, f->arc_first[f->n_switches] * sizeof(*j.load));
 }

@@ -14,23 +14,34 @@ struct net {
 	uint32_t n;
 };
 
-static struct net net_of(struct fab_fabric *f)
+/* With n dead parts. */
+static struct net net_of(struct fab_fabric *f, uint32_t n, struct fab_stream *rng)
 {
-	return (struct net){.f = f, .faults = fab_faults_new(f)};
+	struct net x = {.f = f, .faults = fab_faults_new(f)};
+
+	test_draw_faults(x.faults, FAB_FAULT_ANY, n, rng);
+	x.n = fab_destinations(f, x.faults, &x.all);
+	return x;
 }
 
 /* Some switches and adapters with several LIDs, some dead parts. */
 static struct net net_drawn(uint64_t seed)
 {
-	struct net x = net_of(test_random_fabric(12, 14, 3, seed));
+	struct fab_fabric *f = test_random_fabric(12, 14, 3, seed);
 	struct fab_stream rng = fab_stream_of(seed, 0);
 
-	for (uint32_t p = 0; seed % 3 == 0 && p < x.f->n_ports; p++)
-		if (x.f->port_node[p] >= x.f->n_switches)
-			x.f->port_lmc[p] = (uint8_t)fab_stream_below(&rng, 3);
-	test_draw_faults(x.faults, FAB_FAULT_ANY, fab_stream_below(&rng, 4), &rng);
-	x.n = fab_destinations(x.f, x.faults, &x.all);
-	return x;
+	for (uint32_t p = 0; seed % 3 == 0 && p < f->n_ports; p++)
+		if (f->port_node[p] >= f->n_switches)
+			f->port_lmc[p] = (uint8_t)fab_stream_below(&rng, 3);
+	return net_of(f, fab_stream_below(&rng, 4), &rng);
+}
+
+/* Where every path is the only shortest one: rings and trees. */
+static struct net net_without_choice(uint32_t n)
+{
+	struct fab_fabric *f = n % 2 ? test_ring(5 + n) : test_random_fabric(15, 0, 3, n);
+
+	return net_of(f, 0, NULL);
 }
 
 static void net_free(struct net *x)
@@ -101,7 +112,9 @@ Test(balance, columns_share_rows)
 {
 	OWN(fab_fabric) *f = test_gen("kfat:dims=6x6,hosts=40");
 	OWN(fab_routes) *r = test_tables(f, NULL, "minhop", 1);
+	OWN(fab_analysis) j = test_verified(r, FAB_ENDS_LEAVES);
 
+	cr_expect_eq(j.minimal, 36 * 35);
 	cr_expect_eq(r->n_columns, 36 * 41 + 12);
 	cr_expect_lt(r->n_rows, r->n_columns / 3, "%u of %u", r->n_rows, r->n_columns);
 }
@@ -160,7 +173,8 @@ static uint64_t walk_interrupted(const struct net *x, const struct fab_routes *r
 	return n;
 }
 
-/* Every single loss: as routing everything anew has it. */
+/* Every single loss: as routing everything anew has it; the load, too, where every path
+ * is the only shortest one. */
 Test(balance, losses_are_those_of_routing_all_anew)
 {
 	/* the same engine by another name: everything is routed anew */
@@ -168,16 +182,16 @@ Test(balance, losses_are_those_of_routing_all_anew)
 						.route = fab_unicast_minhop.route};
 	uint64_t unreachable = 0, longer = 0;
 
-	for (uint64_t seed = 1; seed < 25; seed++) {
-		FAB_AUTO(net_free) struct net x = net_drawn(seed);
+	for (uint32_t seed = 1; seed < 36; seed++) {
+		FAB_AUTO(net_free)
+		struct net x = seed < 25 ? net_drawn(seed) : net_without_choice(seed);
 		OWN(fab_routes) *r = test_tables(x.f, x.faults, "minhop", 1);
 		FAB_AUTOFREE struct fab_losses a, b, c;
 
 		a = rank_all(&x, &fab_unicast_minhop, r, 2);
 		b = rank_all(&x, &anew, r, 1);
 		c = rank_all(&x, NULL, r, 1);
-		cr_assert_eq(a.of.n, b.of.n);
-		cr_assert_eq(a.of.n, c.of.n);
+		cr_assert(a.of.n == b.of.n && a.of.n == c.of.n);
 		for (size_t i = 0; i < a.of.n; i++) {
 			const struct fab_loss *p = &a.of.v[i], *q = &b.of.v[i];
 
@@ -191,31 +205,10 @@ Test(balance, losses_are_those_of_routing_all_anew)
 			cr_expect_eq(c.of.v[i].unreachable, p->pairs);
 			cr_expect_eq(c.of.v[i].unreachable_rerouted,
 				     p->unreachable_rerouted);
+			cr_expect(seed < 25 || fabs(p->load - q->load) < 1e-9);
 			unreachable += p->unreachable;
 			longer += p->longer;
 		}
 	}
-	cr_expect_gt(unreachable, 0);
-	cr_expect_gt(longer, 0);
-}
-
-/* Where every path is the only shortest one the load is that of routing all anew, too. */
-Test(balance, load_after_a_loss)
-{
-	const struct fab_unicast_engine anew = {.name = "anew",
-						.route = fab_unicast_minhop.route};
-
-	for (uint32_t seed = 1; seed < 12; seed++) {
-		FAB_AUTO(net_free)
-		struct net x = net_of(seed < 6 ? test_ring(5 + 2 * seed)
-					       : test_random_fabric(15, 0, 3, seed));
-		OWN(fab_routes) *r = test_tables(x.f, x.faults, "minhop", 1);
-		FAB_AUTOFREE struct fab_losses a, b;
-
-		a = rank_all(&x, &fab_unicast_minhop, r, 1);
-		b = rank_all(&x, &anew, r, 1);
-		for (size_t i = 0; i < a.of.n; i++)
-			cr_expect_float_eq(a.of.v[i].load, b.of.v[i].load, 1e-9, "%g %g",
-					   a.of.v[i].load, b.of.v[i].load);
-	}
+	cr_expect(unreachable > 0 && longer > 0);
 }

@@ -249,6 +249,20 @@ Test(faults, lists_of_local_rerouting)
 	cr_expect(d.cases == 2534 && d.stuck == 434);
 }
 
+/* LIDs of dead switches, with the hosts on them, and of hosts that were cut off are no
+ * destinations. */
+Test(faults, dead_parts_are_no_destinations)
+{
+	OWN(fab_fabric) *f = test_gen_raw("torus:dims=3x3,hosts=2");
+	OWN(fab_faults) *faults = test_faults(f, "sw-1.1");
+	const struct fab_unicast_problem problem = {
+		.f = f, .faults = faults, .max_vls = 1, .n_threads = 1};
+
+	MUST(fab_faults_add_cables(faults, "h0/1,h1/1", ERR));
+	cr_expect_eq(fab_unicast_effort(&fab_unicast_minhop, &problem).destinations,
+		     8 + 14);
+}
+
 /* The columns that engines make are those that were announced, with faults and LMC too.
  */
 Test(faults, effort)

@@ -77,19 +77,17 @@ Test(groups, members_by_every_kind_of_name)
 	cr_assert_eq(g->n, 4);
 	cr_assert_str_eq(fab_group_name(g, 0), "one");
 	cr_assert_str_eq(fab_group_name(g, 1), "two: ");
-	cr_assert_eq(fab_group_size(g, 0), 2);
-	cr_assert_eq(f->port_lid[g->member[0]], 1);
-	cr_assert_eq(f->port_lid[g->member[1]], 2);
-	cr_assert_eq(fab_group_size(g, 1), 3);
+	cr_assert(fab_group_size(g, 0) == 2 && fab_group_size(g, 1) == 3);
+	cr_assert(fab_group_size(g, 2) == 2 && fab_group_size(g, 3) == 2);
+	cr_assert_eq(fab_group_n_switches(g, 1), 2);
+	member = g->member + g->first[0];
+	cr_assert(f->port_lid[member[0]] == 1 && f->port_lid[member[1]] == 2);
 	member = g->member + g->first[1];
 	cr_assert_eq(f->port_lid[member[0]], 1);
 	cr_assert_eq(member[1], fab_port_find(f, 0, 0));
 	cr_assert_eq(member[2], fab_port_find(f, 1, 0));
-	cr_assert_eq(fab_group_n_switches(g, 1), 2);
-	cr_assert_eq(fab_group_size(g, 2), 2);
 	member = g->member + g->first[2];
 	cr_assert_str_eq(fab_node_name(f, f->port_node[member[0]]), "n2 HCA-2");
-	cr_assert_eq(fab_group_size(g, 3), 2);
 }
 
 Test(groups, errors_name_file_line_group_and_member)

@@ -187,8 +187,11 @@ Test(lfts, fdbs_and_dead_cables)
 		"0x0006 : UNREACHABLE\n"
 		"0x0008 : 001  : 02   : No 1 hop path possible via port 3!\n";
 	OWN(fab_routes) *r = read_tables(f, faults, text), *broken = NULL, *last = NULL;
+	OWN_HEAP char *lfts = written(fab_export_lfts, r);
 
 	cr_expect_eq(r->n_columns, 3);
+	HAS(lfts, "\n0x0008 001");
+	LACKS(lfts, "\n0x0002 "); /* no column */
 	cr_expect(next_of(r, 1, 1) == 0 && next_of(r, 6, 1) == FAB_ARC_NONE);
 	cr_expect(next_of(r, 8, 1) == 0 && next_of(r, 8, 0) == FAB_ARC_NONE);
 	fab_faults_kill_cable(faults, f->arc_cable[0]);

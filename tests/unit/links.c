@@ -107,24 +107,22 @@ Test(links, reserved_is_not_there)
 
 Test(links, lists_that_are_wrong)
 {
-	static const char *const hashed[] = {"rack",	 "rack:1",  "rack:65", "rack:2,",
-					     "nobody:2", "rack:2x", ":2",      "rack:-2"},
-				 *const reserved[] = {"rack:1",
-						      "rack:10G",
-						      "server:1G",
-						      "rack:-1",
-						      "rack:0.5x",
-						      "rack:",
-						      "server:0.5,server:500M"};
+	static const char *const lists[] = {"rack", "rack:1", "rack:65", "rack:2,",
+					    "nobody:2", "rack:2x", ":2", "rack:-2",
+					    /* reserved */
+					    "rack:1", "rack:10G", "server:1G", "rack:-1",
+					    "rack:0.5x",
+					    "rack:", "server:0.5,server:500M"};
 	OWN(fab_machine) *m = boots_machine("rack=2@10G,node=4@1G/server=2@1G");
-	struct fab_limits limits = {0};
 
-	for (size_t i = 0; i < FAB_COUNT(hashed); i++)
-		FAILS(fab_limits_parse(m, hashed[i], NULL, &limits, ERR), -EINVAL,
-		      "--set hashed: ");
-	for (size_t i = 0; i < FAB_COUNT(reserved); i++)
-		FAILS(fab_limits_parse(m, NULL, reserved[i], &limits, ERR), -EINVAL,
-		      "--set reserved: ");
+	for (size_t i = 0; i < FAB_COUNT(lists); i++) {
+		const char *hashed = i < 8 ? lists[i] : NULL;
+		const char *reserved = i < 8 ? NULL : lists[i];
+		struct fab_limits limits = {0};
+
+		FAILS(fab_limits_parse(m, hashed, reserved, &limits, ERR), -EINVAL,
+		      hashed ? "--set hashed: " : "--set reserved: ");
+	}
 }
 
 Test(links, services_are_limited_by_cables_or_windows)

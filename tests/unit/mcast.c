@@ -201,89 +201,69 @@ Test(mcast, roots_and_links_follow_the_rules)
 		}
 }
 
+/* Groups of switches and adapters, some of one member: as counted cable by cable. */
 Test(mcast, efi_counts_every_cable)
 {
+	struct fab_fabric *f = test_random_fabric(40, 60, 3, 3);
+	struct fab_groups_builder *b = fab_groups_builder_new(f);
+	struct fab_rng rng = test_rng(3);
 	OWN(fab_mcast_result) r;
 	FAB_AUTO(routed_fini) struct routed s;
 	struct fab_efi efi;
-	uint32_t out[7], max_host = 0;
-	FAB_AUTOFREE uint32_t *count = NULL, *groups = NULL, *few = NULL;
+	uint32_t out[7], most = 0, height = 0;
+	FAB_AUTOFREE uint32_t *count = NULL, *few = NULL;
+	FAB_AUTOFREE uint32_t *groups = FAB_NEW0(f->n_ports, uint32_t);
 
-	setting_init(&s, 3);
+	for (uint32_t g = 0; g < 60; g++) {
+		fab_groups_builder_begin(b, "g", 1);
+		/* a first adapter that most groups have */
+		for (uint32_t n = 1 + test_below(&rng, 9), k = 0; k < n; k++) {
+			uint32_t node = g % 4 && !k ? f->n_switches
+						    : test_below(&rng, f->n_nodes);
+
+			fab_groups_builder_add(
+				b, fab_port_find(f, node, node >= f->n_switches));
+		}
+	}
+	routed_init_builder(&s, f, b);
 	r = routed_by(&s.problem, fab_mcast_engines[0], NULL);
 	efi = routed_efi(&s.problem, &r);
-	count = fab_efi_histogram(s.f, r.load, efi.max);
+	count = fab_efi_histogram(f, r.load, efi.max);
 	cr_assert_eq(count[efi.max], efi.n_at_max);
-	for (uint32_t c = 0; c < s.f->n_switch_links; c++)
+	for (uint32_t c = 0; c < f->n_switch_links; c++)
 		count[r.load[c]]--;
 	for (uint32_t e = 0; e <= efi.max; e++)
 		cr_assert_eq(count[e], 0);
 	cr_assert_eq(efi.tree_links, r.forest.first[s.groups->n]);
-	cr_assert_float_eq(efi.mean, (double)efi.tree_links / s.f->n_switch_links, 1e-9);
-	cr_assert_eq(fab_efi_fullest(s.f, r.load, NULL, 7, out), 7);
+	cr_assert_float_eq(efi.mean, (double)efi.tree_links / f->n_switch_links, 1e-9);
+	cr_assert_eq(fab_efi_fullest(f, r.load, NULL, 7, out), 7);
 	cr_assert_eq(r.load[out[0]], efi.max);
 	for (uint32_t i = 1; i < 7; i++)
 		cr_assert(r.load[out[i - 1]] > r.load[out[i]] ||
 			  (r.load[out[i - 1]] == r.load[out[i]] && out[i - 1] < out[i]));
-	groups = FAB_NEW0(s.f->n_ports, uint32_t);
-	for (uint32_t g = 0; g < s.groups->n; g++)
+	for (uint32_t g = 0; g < s.groups->n; g++) {
+		uint32_t far = routed_farthest(s.dist, r.forest.root[g],
+					       s.groups->sw + s.groups->sw_first[g],
+					       fab_group_n_switches(s.groups, g));
+
+		height = far > height ? far : height;
 		for (uint64_t m = s.groups->first[g]; m < s.groups->first[g + 1]; m++)
 			groups[s.groups->member[m]] += fab_group_size(s.groups, g) > 1;
-	for (uint32_t p = 0; p < s.f->n_ports; p++)
-		max_host = groups[p] > max_host ? groups[p] : max_host;
-	cr_assert_eq(efi.max_all, max_host > efi.max ? max_host : efi.max);
+	}
+	for (uint32_t p = f->node_first_port[f->n_switches]; p < f->n_ports; p++)
+		most = groups[p] > most ? groups[p] : most;
+	cr_assert_gt(most, efi.max);
+	cr_assert_eq(efi.max_all, most);
+	cr_assert_eq(efi.max_height, height);
 	/* of three cables in use none, one and all */
-	few = FAB_NEW0(s.f->n_switch_links, uint32_t);
+	few = FAB_NEW0(f->n_switch_links, uint32_t);
 	few[1] = few[3] = 2;
 	few[2] = 5;
-	cr_assert_eq(fab_efi_fullest(s.f, few, NULL, 0, out), 0);
-	cr_assert_eq(fab_efi_fullest(s.f, few, NULL, 1, out), 1);
+	cr_assert_eq(fab_efi_fullest(f, few, NULL, 0, out), 0);
+	cr_assert_eq(fab_efi_fullest(f, few, NULL, 1, out), 1);
 	cr_assert_eq(out[0], 2);
-	cr_assert_eq(fab_efi_fullest(s.f, few, NULL, 4, out), 3);
+	cr_assert_eq(fab_efi_fullest(f, few, NULL, 4, out), 3);
 	cr_assert(out[0] == 2 && out[1] == 1 && out[2] == 3);
-}
-
-/* On a ring of 4, of groups of the ends that `seats` has bits for: 0 .. 3 adapters, 4 ..
- * 7 switches. */
-Test(mcast, efi_of_host_cables)
-{
-	static const struct {
-		unsigned seats[4];
-		struct fab_efi want;
-	} cases[] = {
-		/* one member loads no cable */
-		{{1, 1, 1, 2}, {.max = 0}},
-		/* the first adapter alone, twice with the second, once with its switch */
-		{{1, 3, 3, 1 | 16}, {2, 3, 0.5, 1, 1, 2, 0, 0}},
-		/* a switch has no host cable */
-		{{16 | 32, 16 | 64, 16, 16}, {2, 2, 0.75, 1, 1, 3, 0, 0}},
-	};
-
-	for (size_t i = 0; i < FAB_COUNT(cases); i++) {
-		const struct fab_efi *want = &cases[i].want;
-		struct fab_fabric *f = test_ring(4);
-		struct fab_groups_builder *b = fab_groups_builder_new(f);
-		FAB_AUTO(routed_fini) struct routed s;
-		OWN(fab_mcast_result) r;
-		struct fab_efi efi;
-
-		for (size_t g = 0; g < 4; g++) {
-			fab_groups_builder_begin(b, "g", 1);
-			for (uint32_t k = 0; k < 8; k++)
-				if (cases[i].seats[g] >> k & 1)
-					fab_groups_builder_add(
-						b, fab_port_find(f, (k + 4) % 8, k < 4));
-		}
-		routed_init_builder(&s, f, b);
-		r = routed_by(&s.problem, fab_mcast_engines[0], NULL);
-		efi = routed_efi(&s.problem, &r);
-		cr_expect_eq(efi.max, want->max);
-		cr_expect_eq(efi.max_all, want->max_all);
-		cr_expect_eq(efi.mean, want->mean);
-		cr_expect_eq(efi.n_at_max, want->n_at_max);
-		cr_expect_eq(efi.max_height, want->max_height);
-		cr_expect_eq(efi.tree_links, want->tree_links);
-	}
 }
 
 Test(mcast, verification_finds_planted_faults)

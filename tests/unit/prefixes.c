@@ -82,34 +82,6 @@ Test(prefixes, price_of_serving_all)
 	cr_expect_geq(all, 1.15);
 }
 
-/* Few machines have no mapping that is best for all prefixes; of this one, the worst of
- * 6000, every mapping leaves a prefix at three quarters of what it could get. Where only
- * servers limit, each prefix gets the most that it can get. */
-Test(prefixes, best_of_all)
-{
-	OWN(fab_machine) *worst =
-		boots_read("s0 - 3\ns1 - 6\ns2 s0 1\ns3 s1 3\n"
-			   "n0 s0 4 node\nn1 s0 3 node\nn2 s1 4 node\nn3 s1 4 node\n"
-			   "n4 s0 3 node\nn5 s3 4 node\nv0 s0 6 server\n"
-			   "v1 s1 4 server\nv2 s0 2 server\n");
-	struct losses l = losses_of(worst);
-
-	cr_expect_float_eq(l.best, 4.0 / 3, 1e-9);
-	cr_expect_float_eq(l.prefixes, l.best, 1e-9);
-	for (uint32_t k = 1; k < 40; k++) {
-		OWN_HEAP char *text = NULL;
-		OWN(fab_machine) *star = NULL;
-
-		for (uint32_t i = 0; i < NODES; i++)
-			fab_append(&text, "", "n%u - 100 node\n", i);
-		for (uint32_t i = 0; i < SERVERS; i++)
-			fab_append(&text, "", "v%u - %u server\n", i,
-				   1 + k * (i + 3) % 17);
-		star = boots_read(text);
-		cr_expect_float_eq(losses_of(star).prefixes, 1, 1e-9, "%u", k);
-	}
-}
-
 /* `keep` moves the orphans only, and no other mapping of them is better. */
 Test(prefixes, orphans_are_spread_best)
 {

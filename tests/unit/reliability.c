@@ -69,15 +69,15 @@ Test(reliability, trials_agree_with_all_sets)
 
 		for (uint64_t s = 0; s < n; s++) {
 			OWN(fab_routes) *r = NULL;
-			struct unicast_check c;
+			OWN(fab_analysis) j;
 
 			fab_faults_clear(net.faults);
 			fab_faults_combination(s, k, 9, pick);
 			for (size_t i = 0; i < k; i++)
 				fab_faults_kill_switch(net.faults, net.k->leaf[pick[i]]);
 			r = test_tables(net.f, net.faults, "vtftr-ib", 2);
-			c = unicast_check(r);
-			hits += c.connected < c.pairs;
+			j = test_verified(r, FAB_ENDS_LEAVES);
+			hits += j.unreachable > 0;
 		}
 		for (t.n_threads = 1; t.n_threads <= 2; t.n_threads++)
 			MUST(fab_reliability_try(&t, k, &of[t.n_threads - 1], ERR));

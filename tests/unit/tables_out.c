@@ -13,32 +13,14 @@ struct net {
 	struct fab_routes *r;
 };
 
-/* Shortest paths to each sound switch with hosts. */
+/* Columns are switches with hosts. */
 static struct net net_of(const char *spec, const char *dead)
 {
-	struct fab_fabric *f = test_gen(spec);
-	struct fab_faults *faults = *dead ? test_faults(f, dead) : fab_faults_new(f);
-	struct fab_routes *r = fab_routes_new(f, faults, f->n_switches);
-	FAB_AUTOFREE uint32_t *dist = FAB_NEW(f->n_switches, uint32_t);
-	FAB_AUTOFREE uint32_t *order = FAB_NEW(f->n_switches, uint32_t);
+	struct net n = {.f = test_gen(spec)};
 
-	r->n_columns = 0;
-	for (uint32_t to = 0; to < f->n_switches; to++) {
-		uint16_t *next = r->next + (size_t)r->n_columns * f->n_switches;
-
-		if (faults->switch_is_dead[to] || !test_n_hosts_on(f, to))
-			continue;
-		fab_faults_search(f, faults, to, dist, order);
-		for (uint32_t s = 0; s < f->n_switches; s++) {
-			next[s] = s == to ? FAB_ARC_HERE : FAB_ARC_NONE;
-			FAB_EACH_ARC(f, s, a)
-				if (fab_arc_is_live(faults, a) &&
-				    dist[f->arc_peer[a]] + 1 == dist[s])
-					next[s] = (uint16_t)(a - f->arc_first[s]);
-		}
-		r->column_switch[r->n_columns++] = to;
-	}
-	return (struct net){f, faults, r};
+	n.faults = *dead ? test_faults(n.f, dead) : fab_faults_new(n.f);
+	n.r = test_tables(n.f, n.faults, *spec == 'k' ? "vtftr-ib" : "dor", 4);
+	return n;
 }
 
 static void own_net(struct net *n)
@@ -160,7 +142,7 @@ Test(tables_out, lead_everywhere)
 		{"kfat:dims=3x3x3,hosts=1", "0.1.0,2.2.2"},
 		/* roots far from leaves */
 		{"kfat:dims=4x4,hosts=2,levels=2,radix=4", "0.1"},
-		{"torus:dims=3x3,hosts=1", "sw-1.1"},
+		{"torus:dims=9,hosts=1", "sw-1"},
 	};
 
 	for (size_t i = 0; i < 2 * FAB_COUNT(cases); i++) {
@@ -209,28 +191,6 @@ Test(tables_out, detours_and_holes_are_told)
 	cr_expect_eq(t[1 * N_LIDS + lid_of(n.f, 3)].port, NO_PORT);
 }
 
-/* Tables that were read have a column a LID: only those LIDs have entries. */
-Test(tables_out, a_column_can_be_a_lid)
-{
-	FAB_AUTO(own_net) struct net n = net_of("torus:dims=3x3,hosts=1", "");
-	const uint32_t nodes[] = {0, n.f->n_switches + 1}; /* switch 0, host of 1 */
-	FAB_AUTOFREE struct entry *t = NULL;
-	unsigned hops;
-
-	n.r->n_columns = 2;
-	n.r->column_lid = FAB_NEW(2, uint16_t);
-	n.r->column_port = FAB_NEW(2, uint32_t);
-	for (uint32_t i = 0; i < 2; i++) {
-		n.r->column_lid[i] = (uint16_t)lid_of(n.f, nodes[i]);
-		n.r->column_port[i] = port_of(n.f, nodes[i]);
-	}
-	t = tables_by(&n, fab_export_lfts);
-	for (uint32_t s = 0; s < n.f->n_switches; s++)
-		for (uint32_t node = 0; node < n.f->n_nodes; node++)
-			cr_expect_eq(walk(&n, t, s, lid_of(n.f, node), &hops),
-				     node == nodes[0] || node == nodes[1]);
-}
-
 static void expect_refused(const struct fab_routes *r, const char *what)
 {
 	static const write_fn all[] = {fab_export_lfts, fab_export_fdbs,
@@ -247,6 +207,7 @@ static void expect_refused(const struct fab_routes *r, const char *what)
 Test(tables_out, lids_that_do_not_do)
 {
 	FAB_AUTO(own_net) struct net n = net_of("kfat:dims=3x3,hosts=2", "");
+	OWN(fab_fabric) *large = test_gen_raw("kfat:dims=50x50,hosts=19");
 	uint32_t port = port_of(n.f, n.f->n_switches);
 	uint64_t guid = n.f->node_guid[4];
 	const struct {
@@ -271,13 +232,7 @@ Test(tables_out, lids_that_do_not_do)
 	fab_faults_kill_switch(n.faults, 0); /* that host is on it: it needs none */
 	n.f->port_lid[port] = FAB_LID_NONE;
 	free(written(&n, fab_export_lfts));
-}
-
-Test(tables_out, a_subnet_that_is_too_small)
-{
-	OWN(fab_fabric) *f = test_gen_raw("kfat:dims=50x50,hosts=19");
-
-	expect_refused(&(struct fab_routes){.f = f},
+	expect_refused(&(struct fab_routes){.f = large},
 		       "need 50100 LIDs, but a subnet has 49151");
 }
 
@@ -307,6 +262,8 @@ Test(tables_out, lanes_and_levels)
 		/* leaf 2 is dead: 8 leaves of 4 ports, 4 roots of 3, 2 of 2; 16 hosts */
 		cr_expect_eq(n_lines, 8 * 5 * 4 + 4 * 4 * 3 + 2 * 3 * 2 + 16);
 	}
+	free(n.r->sl_source);
+	free(n.r->sl);
 	n.r->sl_source = fab_none_new(n_columns);
 	n.r->n_sl_sources = n_columns;
 	for (uint32_t i = 0; i < n_columns; i++)

@@ -28,10 +28,10 @@ static void expect_sound(const struct kfat_net *n, unsigned max_vls, unsigned ma
 			 bool shortest)
 {
 	OWN(fab_routes) *r = route_within(n, max_vls, max_sls);
-	struct unicast_check c = unicast_check(r);
+	OWN(fab_analysis) c = test_verified(r, FAB_ENDS_LEAVES);
 	const char *note = r->note ? r->note : "";
 
-	cr_assert_not(c.has_cycle);
+	cr_assert(c.deadlock_free);
 	cr_assert_eq(c.connected, c.connected_in_graph, "%zu dead: %lu of %lu pairs: %s",
 		     n->faults->named.n, c.connected, c.connected_in_graph, note);
 	cr_assert(!shortest || c.minimal == c.connected,
@@ -40,6 +40,10 @@ static void expect_sound(const struct kfat_net *n, unsigned max_vls, unsigned ma
 	cr_assert_leq(c.vls, r->n_vls);
 	cr_assert_leq(r->n_vls, max_vls);
 	cr_assert_leq(c.sls, r->n_sls);
+	for (size_t i = 0; i < (size_t)r->n_sl_sources * r->n_columns; i++)
+		cr_assert(r->sl[i] < r->n_sls || r->sl[i] == FAB_SL_NONE);
+	for (size_t i = 0; r->sl2vl && i < r->vl_first[n->f->n_switches]; i++)
+		cr_assert(r->sl2vl[i] < r->n_vls || r->sl2vl[i] == FAB_VL_UNKNOWN);
 	cr_assert(!max_sls || r->n_sls <= max_sls);
 	most.with_note += *note != '\0';
 	most.vls = r->n_vls > most.vls ? r->n_vls : most.vls;
@@ -63,45 +67,14 @@ Test(vtftr, sets_of_4x4)
 	cr_assert_leq(most.sls, 3);
 }
 
-/* A dead leaf on every row and column and some more, or two on every row: no line to
- * detour by is whole. Two lanes do with three service levels, three lanes with two. */
-Test(vtftr, no_line_is_whole)
-{
-	enum { SIDE = 16 };
-	OWN(kfat_net) n = kfat_net("kfat:dims=16x16,hosts=1", NULL);
-	struct fab_rng rng = test_rng(16);
-
-	for (uint32_t set = 0; set < 28; set += test_step(1) | 1) {
-		OWN_HEAP uint32_t *row = test_order(SIDE, &rng);
-		uint32_t n_more = set % 2 ? 0 : test_below(&rng, SIDE);
-
-		fab_faults_clear(n.faults);
-		for (uint32_t x = 0; x < SIDE; x++) {
-			uint32_t y = set % 2 ? x * set % SIDE : row[x];
-
-			fab_faults_kill_switch(n.faults, n.k->leaf[x * SIDE + y]);
-			y = (y + 5) % SIDE;
-			if (set % 2)
-				fab_faults_kill_switch(n.faults, n.k->leaf[x * SIDE + y]);
-		}
-		while (n_more--)
-			fab_faults_kill_switch(
-				n.faults, n.k->leaf[test_below(&rng, n.k->n_leaves)]);
-		expect_sound(&n, 2, 3, true);
-		expect_sound(&n, 3, 2, true);
-	}
-	cr_assert_eq(most.vls, 3);
-	cr_assert_eq(most.with_note, 0);
-}
-
 /* What needs more than is allowed is said, and no pair goes beyond it. */
 Test(vtftr, too_few_levels_are_said)
 {
 	OWN(kfat_net) n = kfat_net("kfat:dims=6x6,hosts=1", "leaf-1.1");
 	OWN(fab_routes) *r = route_within(&n, 3, 1);
-	struct unicast_check c = unicast_check(r);
+	OWN(fab_analysis) c = test_verified(r, FAB_ENDS_LEAVES);
 
-	cr_assert_not(c.has_cycle);
+	cr_assert(c.deadlock_free);
 	cr_assert_eq(r->n_sls, 1);
 	cr_assert_lt(c.connected, c.connected_in_graph);
 	HAS(r->note, "with 1 service level are too few");
@@ -129,12 +102,15 @@ static const struct {
 	size_t from, to; /* faults */
 	unsigned sets, max_vls;
 	unsigned sls; /* at most, by shortest paths; 0: any, by any */
+	unsigned max_sls;
 } drawn[] = {
 	{"kfat:dims=5x5,hosts=1", FAB_FAULT_ROOTS, 2, 2, 40, 3, 0},
 	{"kfat:dims=5x5,hosts=1", FAB_FAULT_LINKS, 6, 6, 100, 3, 0},
 	{"kfat:dims=5x5,hosts=1", FAB_FAULT_ANY, 6, 6, 100, 3, 0},
 	{"kfat:dims=4x6,hosts=1", FAB_FAULT_ANY, 5, 5, 100, 3, 0},
 	{"kfat:dims=5x5,hosts=1,planes=2", FAB_FAULT_ANY, 9, 9, 100, 3, 0},
+	/* no two dead parts but leaves need a path against the phase order */
+	{"kfat:dims=4x3,hosts=1,planes=2", FAB_FAULT_ANY, 2, 2, 5400, 2, 2},
 	{"kfat:dims=3x3x3,hosts=1", FAB_FAULT_LEAVES, 0, 8, 100, 2, 0},
 	{"kfat:dims=4x4x4,hosts=1", FAB_FAULT_LEAVES, 24, 24, 20, 4, 0},
 	{"kfat:dims=2x2x2x2,hosts=1", FAB_FAULT_LEAVES, 4, 4, 50, 4, 0},
@@ -144,7 +120,10 @@ static const struct {
 	{"kfat:dims=4x4,hosts=1,levels=2,radix=4", FAB_FAULT_LEAVES, 3, 3, 60, 2, 0},
 	{"kfat:dims=6x6,hosts=1,levels=2,radix=8", FAB_FAULT_ANY, 6, 6, 60, 3, 0},
 	{"kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 0, 29, 2, 2, 2},
+	/* no line to detour by is whole */
 	{"kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 80, 80, 2, 2, 4},
+	{"kfat:dims=16x16,hosts=1", FAB_FAULT_LEAVES, 50, 53, 4, 3, 2, 2},
+	{"kfat:dims=8x8,hosts=1", FAB_FAULT_LEAVES, 16, 24, 4, 3, 2, 2},
 };
 
 TEST_EACH(i, FAB_COUNT(drawn), vtftr, dimensions_parts_planes_and_lines_of_two_levels)
@@ -157,7 +136,8 @@ TEST_EACH(i, FAB_COUNT(drawn), vtftr, dimensions_parts_planes_and_lines_of_two_l
 
 		for (unsigned set = 0; set < test_some(drawn[*i].sets, 2, 1); set++) {
 			test_draw_faults(n.faults, drawn[*i].kind, k, &rng);
-			expect_sound(&n, drawn[*i].max_vls, 0, drawn[*i].sls);
+			expect_sound(&n, drawn[*i].max_vls, drawn[*i].max_sls,
+				     drawn[*i].sls);
 		}
 	}
 	cr_assert(drawn[*i].to < 8 || drawn[*i].from || most.vls == 2);
@@ -165,59 +145,12 @@ TEST_EACH(i, FAB_COUNT(drawn), vtftr, dimensions_parts_planes_and_lines_of_two_l
 	cr_assert(drawn[*i].sls != 2 || most.with_note == 0);
 }
 
-/* Two planes: no two dead parts but leaves need a path against the phase order. */
-Test(vtftr, planes)
-{
-	OWN(kfat_net) n = kfat_net("kfat:dims=4x3,hosts=1,planes=2", NULL);
-	struct fab_fault_list list;
-	size_t pick[2];
-
-	fab_faults_candidates(n.f, FAB_FAULT_ANY, NULL, &list);
-	cr_assert_eq(list.of.n, 12 + 14 + 48);
-	for (uint64_t set = 0; set < 74 * 73 / 2; set += test_step(1)) {
-		fab_faults_clear(n.faults);
-		fab_faults_combination(set, 2, list.of.n, pick);
-		for (size_t i = 0; i < 2; i++)
-			fab_faults_kill(n.faults, list.of.v[pick[i]]);
-		expect_sound(&n, 2, 0, true);
-	}
-	cr_assert_eq(most.with_note, 0);
-	free(list.of.v);
-}
-
-static struct unicast_check check_tables(const struct kfat_net *n, const char *engine,
-					 unsigned max_vls)
+static struct fab_analysis analysis_by(const struct kfat_net *n, const char *engine,
+				       unsigned max_vls)
 {
 	OWN(fab_routes) *r = test_tables(n->f, n->faults, engine, max_vls);
 
-	return unicast_check(r);
-}
-
-/* The rivals: what they promise without faults, and where they lose pairs. */
-Test(vtftr, other_engines)
-{
-	static const char *const engines[] = {"xy",	  "algorithm-a",  "vtftr",
-					      "vtftr-ib", "intermediate", "minhop"};
-	OWN(kfat_net) n = kfat_net("kfat:dims=5x4,hosts=2", NULL);
-	struct unicast_check c;
-
-	for (size_t i = 0; i < FAB_COUNT(engines); i++) {
-		c = check_tables(&n, engines[i], 2);
-		cr_assert_eq(c.pairs, 20 * 19);
-		cr_assert_eq(c.minimal, c.pairs, "%s", engines[i]);
-		cr_assert(i == 5 || (!c.has_cycle && c.vls == 1), "%s", engines[i]);
-	}
-	MUST(fab_faults_add_switches(n.faults, "2.1", ERR));
-	c = check_tables(&n, "xy", 1);
-	cr_assert_eq(c.pairs - c.connected, 4 * 3); /* turns at the dead leaf */
-	cr_assert_not(c.has_cycle);
-	c = check_tables(&n, "algorithm-a", 1);
-	cr_assert_eq(c.pairs, c.connected);
-	cr_assert_eq(c.max_hops, 8);
-	c = check_tables(&n, "vtftr", 2);
-	cr_assert_eq(c.minimal, c.pairs);
-	cr_assert_not(c.has_cycle);
-	cr_assert_eq(c.vls, 2);
+	return test_verified(r, FAB_ENDS_LEAVES);
 }
 
 /* An intermediate switch and a lane for each change: two lanes reach what two rounds of
@@ -228,14 +161,14 @@ Test(vtftr, intermediate_switches)
 
 	for (size_t i = 0; i < FAB_COUNT(dead); i++) {
 		OWN(kfat_net) n = kfat_net("kfat:dims=5x4,hosts=2", dead[i]);
-		struct unicast_check xy = check_tables(&n, "xy", 1);
+		OWN(fab_analysis) xy = analysis_by(&n, "xy", 1);
 
 		for (unsigned lanes = 1; lanes <= 4; lanes++) {
 			OWN(fab_routes) *r =
 				test_tables(n.f, n.faults, "intermediate", lanes);
-			struct unicast_check c = unicast_check(r);
+			OWN(fab_analysis) c = test_verified(r, FAB_ENDS_LEAVES);
 
-			cr_expect_not(c.has_cycle, "%s, %u lanes", dead[i], lanes);
+			cr_expect(c.deadlock_free, "%s, %u lanes", dead[i], lanes);
 			cr_expect_eq(c.connected,
 				     lanes == 1 ? xy.connected : c.connected_in_graph);
 			cr_expect_eq(c.vls, lanes == 1 ? 1 : 2);
@@ -253,7 +186,7 @@ Test(vtftr, as_published)
 
 	for (unsigned i = 0; i < test_some(200, 1, 1); i++) {
 		unsigned rows = 0, columns = 0;
-		struct unicast_check c;
+		OWN(fab_analysis) c;
 
 		test_draw_faults(n.faults, FAB_FAULT_LEAVES, 2 + i % 8, &rng);
 		for (size_t j = 0; j < n.faults->named.n; j++) {
@@ -262,8 +195,8 @@ Test(vtftr, as_published)
 			columns |= 1u << n.k->coord[leaf * 2];
 			rows |= 1u << n.k->coord[leaf * 2 + 1];
 		}
-		c = check_tables(&n, "vtftr", 2);
-		cr_assert_not(c.has_cycle);
+		c = analysis_by(&n, "vtftr", 2);
+		cr_assert(c.deadlock_free);
 		cr_assert_leq(c.vls, 2);
 		cr_assert_leq(c.max_hops, 6);
 		if (rows == 077 && columns == 077)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Analyses unicast tables slowly: every pair is walked, hop by hop. */
+/* Unicast tables by an engine, and their analysis, which a second one confirms. */
 #pragma once
 
 #include "event/stream.h"
@@ -45,14 +45,3 @@ struct fab_analysis test_verified(const struct fab_routes *routes, enum fab_ends
 void test_same_figures(const struct fab_analysis *a, const struct fab_analysis *b);
 /* All figures and lists but the loads are the same. */
 void test_same_analysis(const struct fab_analysis *a, const struct fab_analysis *b);
-
-struct unicast_check {
-	uint64_t pairs, connected, connected_in_graph, minimal;
-	uint32_t max_hops;
-	unsigned vls, sls;
-	bool has_cycle;
-};
-
-/* Ordered pairs of columns' switches; of several alternatives all must arrive, and be
- * shortest. */
-struct unicast_check unicast_check(const struct fab_routes *routes);
