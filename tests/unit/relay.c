@@ -52,6 +52,21 @@ Test(relay, plans_are_sound)
 	}
 }
 
+/* All wait for the slowest one. */
+Test(relay, unlike_nodes)
+{
+	static const char text[] = "n0 - 1000 node\nn1 - 100 node\nn2 - 1000 node\n"
+				   "s0 - 1000 server\ns1 - 1000 server\n";
+	OWN(fab_machine) *m = NULL;
+	OWN(fab_batch) all = {0};
+	FAB_AUTO(fab_relay_fini) struct fab_relay r;
+
+	MUST(fab_machine_read("text", text, strlen(text), &m, ERR));
+	all = boots_batch(m, "all");
+	fab_relay_make(m, &all, FAB_RELAY_TREE, 1, &r);
+	cr_expect_float_eq(fab_relay_seconds(m, &r, 100, 10), 110 / 100.0, 1e-9);
+}
+
 Test(relay, times_of_the_machine_of_the_paper)
 {
 	OWN(fab_machine) *m = boots_machine("preset:taihulight");
