@@ -2,7 +2,6 @@
 /* Unicast forwarding tables: memory, columns, differences. */
 #include "unicast/routes.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,7 @@ struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 	r->faults = faults;
 	r->n_columns = r->n_rows = r->row_cap = n_columns;
 	r->column_switch = FAB_NEW(n_columns ? n_columns : 1, uint32_t);
-	r->next = fab_alloc(entries + 1, sizeof(*r->next));
+	r->next = fab_alloc_huge((entries + 1) * sizeof(*r->next));
 	r->n_vls = 1;
 	r->n_sls = 1;
 	return r;
@@ -41,9 +40,10 @@ uint32_t fab_routes_add_row(struct fab_routes *r)
 {
 	if (r->n_rows == r->row_cap) {
 		uint32_t cap = (uint32_t)fab_grow(r->row_cap, (size_t)r->n_rows + 1);
-		size_t entries = (size_t)cap * r->f->n_switches;
+		size_t n = r->f->n_switches;
 
-		r->next = fab_realloc(r->next, entries + 1, sizeof(*r->next));
+		r->next = fab_grow_huge(r->next, r->n_rows * n, cap * n + 1,
+					sizeof(*r->next));
 		r->row_cap = cap;
 	}
 	return r->n_rows++;
