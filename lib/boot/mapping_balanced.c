@@ -142,9 +142,10 @@ static int improve_timed(const struct fab_mapping_problem *p,
 	static const struct {
 		fab_map_nodes *rule;
 		uint32_t argument;
-	} rules[] = {{fab_map_scda, 0},	  {fab_map_bcda, 0},   {fab_map_block, 1},
-		     {fab_map_block, 2},  {fab_map_block, 4},  {fab_map_local, 0},
-		     {fab_map_robust, 0}, {fab_map_stable, 0}, {fab_map_keep, 0}};
+	} rules[] = {{fab_map_scda, 0},	 {fab_map_bcda, 0},   {fab_map_block, 1},
+		     {fab_map_block, 2}, {fab_map_block, 3},  {fab_map_block, 4},
+		     {fab_map_local, 0}, {fab_map_robust, 0}, {fab_map_stable, 0},
+		     {fab_map_keep, 0}};
 	const struct fab_transfer_options *o = p->timed;
 	double image_mbit = fab_transfer_image_mbit(o), shared, last;
 	size_t n = p->m->n_nodes, n_rules = FAB_COUNT(rules) - !p->loaded;
