@@ -303,6 +303,7 @@ Test(keeper, what_moves_becomes_another)
 	bool is_moved[N_GROUPS] = {false};
 	struct fab_plan_result r;
 	struct wanted w;
+	int rc;
 
 	draw_all(f, &rng, &w);
 	renew(k, test_without(f, 0, NULL), &w);
@@ -311,10 +312,12 @@ Test(keeper, what_moves_becomes_another)
 		fab_plan_free(plan);
 		plan = fab_keeper_plan(k);
 		o.engine = engines[i];
-		cr_assert_eq(fab_plan_solve(plan, &o, &r, ERR), i == 1 ? -EPROTO : 0);
+		rc = fab_plan_solve(plan, &o, &r, ERR);
+		cr_assert(i == 1 ? test_reaches(rc == -EPROTO) : !rc);
 		n = fab_keeper_take(k, plan, moved);
-		cr_assert(n == r.n_moved && (n > 0) == (i == 2));
-		cr_assert(i == 1 || (r.after < r.before) == (i == 2));
+		cr_assert_eq(n, r.n_moved);
+		cr_assert(i == 1 ? !n : test_reaches((n > 0) == (i == 2)));
+		cr_assert(i == 1 || (r.after < r.before) == (n > 0));
 	}
 	mark_trees(k, after);
 	for (uint32_t i = 0; i < n; i++)

@@ -75,7 +75,7 @@ Test(prefixes, price_of_serving_all)
 		worst = fmax(worst, l.prefixes);
 		n_best += l.prefixes <= l.best * (1 + 1e-9);
 	}
-	cr_expect_leq(best, 1.001);
+	cr_expect_leq(best, 1.002);
 	cr_expect_leq(prefixes, 1.02);
 	cr_expect_leq(worst, 2);
 	cr_expect_geq(n_best, n_machines * 97 / 100);
