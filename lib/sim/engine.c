@@ -21,6 +21,7 @@ enum {
 	CHOICES_SOON = 2, /* choices ahead; second step twice, first step thrice */
 	FEW_OUTS = 3,
 	DECISIONS = 16,
+	CREDITS = 32,
 	EXPECTED = 2 * CHOICES_SOON
 };
 
@@ -560,6 +561,25 @@ SIM_HOT void take_credit(struct sim_part *p, uint32_t id, uint32_t credit)
 			 1ull << port->local % SIM_WORD);
 }
 
+/* Take the credits of the ring that have come. While no lane waits for any, many at a
+ * time: sim_credit_has() takes them where it finds too few. Without this fabric-sim takes
+ * 1.05 times the time in picoseconds, where each event has a time of its own. */
+SIM_HOT void take_credits(struct sim_part *p)
+{
+	struct sim_ring *r = &p->credits;
+
+	if (SIM_LANES == 1 && !p->n_blocked &&
+	    (r->tail - r->head <= CREDITS || r->v[r->head + CREDITS].time > p->now))
+		return;
+	while (sim_ring_first(r) <= p->now) {
+		const struct sim_arrival *a = &r->v[r->head++];
+
+		__builtin_prefetch(sim_credits(p->sim, a[MIDDLE].port,
+					       a[MIDDLE].packet >> SIM_UNIT_BITS));
+		take_credit(p, a->port, a->packet);
+	}
+}
+
 /* A head that comes late, or a packet at its endpoint. */
 static void arrive_late(struct sim_part *p, uint32_t id, uint32_t packet)
 {
@@ -791,14 +811,7 @@ FAB_BITS void sim_part_run(struct sim_part *p, uint64_t limit)
 		time = p->now;
 		for (; end == time; end = sim_ring_first(&p->ends))
 			free_output(p, take_end(p));
-		while (sim_ring_first(&p->credits) <= time) {
-			const struct sim_arrival *a = &p->credits.v[p->credits.head++];
-
-			__builtin_prefetch(
-				sim_credits(p->sim, a[MIDDLE].port,
-					    a[MIDDLE].packet >> SIM_UNIT_BITS));
-			take_credit(p, a->port, a->packet);
-		}
+		take_credits(p);
 		for (; ring == time; ring = sim_ring_first(&p->ring)) {
 			struct sim_arrival a = take_head(p);
 

@@ -177,6 +177,11 @@ SIM_HOT bool sim_credit_has(struct sim_part *p, uint32_t port, unsigned vl, int3
 
 	if (sim_room(p->sim, port, vl) >= units)
 		return true;
+	if (!p->n_blocked) { /* else the credits that have come are added */
+		sim_credits_take(p);
+		if (sim_room(p->sim, port, vl) >= units)
+			return true;
+	}
 	p->n_blocked += !lane->is_blocked;
 	lane->is_blocked = true;
 	return false;

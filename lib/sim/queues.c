@@ -111,6 +111,16 @@ void sim_count_blocked(struct sim *s, uint64_t now, uint32_t port)
 	}
 }
 
+void sim_credits_take(struct sim_part *p)
+{
+	for (; sim_ring_first(&p->credits) <= p->now; p->credits.head++) {
+		const struct sim_arrival *a = &p->credits.v[p->credits.head];
+
+		*sim_credits(p->sim, a->port, a->packet >> SIM_UNIT_BITS) +=
+			(int32_t)(a->packet & ((1u << SIM_UNIT_BITS) - 1));
+	}
+}
+
 void sim_ring_grow(struct sim_ring *r, size_t more)
 {
 	size_t n = r->tail - r->head;

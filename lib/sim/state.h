@@ -547,6 +547,8 @@ SIM_HOT void sim_sort(struct sim_part *p, uint64_t *keys, size_t n)
 void sim_batch(struct sim_part *p);
 /* Room for more cells; pointers to cells are stale then. */
 void sim_cells_grow(struct sim_part *p);
+/* Add the credits of the ring that have come; no lane waits for them. */
+void sim_credits_take(struct sim_part *p);
 /* Room for `more` events. */
 void sim_ring_grow(struct sim_ring *r, size_t more);
 /* Add the packets of notices, which come by time, to the ring. */
