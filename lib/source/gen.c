@@ -350,7 +350,7 @@ static int take_common(struct fab_gen_net *net, const struct fab_gen_value *valu
 		net->kind, SHOWN(value->word_len), value->word);
 }
 
-/* The family of this name; NULL: there is none. */
+/* The family of this name; NULL: unknown. */
 static const struct fab_gen_family *find_family(const char *name, size_t len)
 {
 	for (size_t i = 0; i < FAB_COUNT(families); i++)

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of tables by LID: rows that are never added take addresses, no memory. */
+enum { RESERVED_ENTRIES = 1 << 29 };
+
 struct fab_routes *fab_routes_new(const struct fab_fabric *f,
 				  const struct fab_faults *faults, uint32_t n_columns)
 {
@@ -25,10 +28,12 @@ struct fab_routes *fab_routes_new_by_lid(const struct fab_fabric *f,
 					 const struct fab_faults *faults,
 					 uint32_t n_columns)
 {
-	struct fab_routes *r = fab_routes_new(f, faults, 0);
 	size_t n = n_columns ? n_columns : 1;
+	size_t rows = RESERVED_ENTRIES / ((size_t)f->n_switches + 1);
+	struct fab_routes *r = fab_routes_new(f, faults, (uint32_t)(rows < n ? rows : n));
 
 	r->n_columns = n_columns;
+	r->n_rows = 0;
 	r->column_switch = fab_realloc(r->column_switch, n, sizeof(*r->column_switch));
 	r->column_port = FAB_NEW(n, uint32_t);
 	r->column_lid = FAB_NEW(n, uint16_t);
@@ -40,10 +45,9 @@ uint32_t fab_routes_add_row(struct fab_routes *r)
 {
 	if (r->n_rows == r->row_cap) {
 		uint32_t cap = (uint32_t)fab_grow(r->row_cap, (size_t)r->n_rows + 1);
-		size_t n = r->f->n_switches;
+		size_t entries = (size_t)cap * r->f->n_switches;
 
-		r->next = fab_grow_huge(r->next, r->n_rows * n, cap * n + 1,
-					sizeof(*r->next));
+		r->next = fab_realloc(r->next, entries + 1, sizeof(*r->next));
 		r->row_cap = cap;
 	}
 	return r->n_rows++;
