@@ -178,7 +178,7 @@ SIM_HOT bool sim_credit_has(struct sim_part *p, uint32_t port, unsigned vl, int3
 	if (sim_room(p->sim, port, vl) >= units)
 		return true;
 	if (!p->n_blocked) { /* else the credits that have come are added */
-		sim_credits_take(p);
+		sim_credits_add_due(p);
 		if (sim_room(p->sim, port, vl) >= units)
 			return true;
 	}

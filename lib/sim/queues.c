@@ -111,7 +111,7 @@ void sim_count_blocked(struct sim *s, uint64_t now, uint32_t port)
 	}
 }
 
-void sim_credits_take(struct sim_part *p)
+void sim_credits_add_due(struct sim_part *p)
 {
 	for (; sim_ring_first(&p->credits) <= p->now; p->credits.head++) {
 		const struct sim_arrival *a = &p->credits.v[p->credits.head];

@@ -548,7 +548,7 @@ void sim_batch(struct sim_part *p);
 /* Room for more cells; pointers to cells are stale then. */
 void sim_cells_grow(struct sim_part *p);
 /* Add the credits of the ring that have come; no lane waits for them. */
-void sim_credits_take(struct sim_part *p);
+void sim_credits_add_due(struct sim_part *p);
 /* Room for `more` events. */
 void sim_ring_grow(struct sim_ring *r, size_t more);
 /* Add the packets of notices, which come by time, to the ring. */
