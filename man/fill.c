@@ -5,10 +5,11 @@
  * For the build and the tests. Where TABLE is one of lib/cli/values.c,
  *   @TABLE@         its names
  *   @TABLE_LIST@    a paragraph for each name
+ * VERSION, FABRIC and the like are texts that pages share (below),
  * METRICS_FAULTS_LIST and the like are the metrics among the columns of a command,
  * SETTINGS_SIM_LIST and the like its settings (--set).
- * Between the lines .FIELDS and .END, rows of a table: names, a tab, text; lines that
- * begin with a tab continue the text.
+ * Between the lines .FIELDS and .END, a list: names, a tab, text; lines that begin with
+ * a tab continue the text. Words in capitals in a name that begins with "-" are values.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,13 +27,20 @@
 #include "sim/fabric_sim.h"
 #include "topo/topo.h"
 
-/* Text in a page: `x` in bold, hyphens unchanged, a line for each sentence. */
+static size_t fill_mark(const char *at);
+
+/* Text in a page: `x` in bold, marks filled in, hyphens unchanged, a line for each
+ * sentence. */
 static void print_text(const char *text)
 {
 	bool is_bold = false;
 
 	for (const char *at = text; *at; at++) {
-		if (*at == '`') {
+		size_t len = *at == '@' ? fill_mark(at) : 0;
+
+		if (len) {
+			at += len - 1;
+		} else if (*at == '`') {
 			is_bold = !is_bold;
 			fputs(is_bold ? "\\fB" : "\\fR", stdout);
 		} else if (*at == '-') {
@@ -51,41 +59,6 @@ static bool any_is_in_all(const struct fab_choices *c)
 		if (c->at(i).is_in_all)
 			return true;
 	return false;
-}
-
-/* What a row does, as a sentence where there is another behind it. */
-static void print_row_text(const struct fab_choice *row, bool is_told_apart)
-{
-	const char *text = row->manual ? row->manual : row->summary;
-
-	print_text(text);
-	if (!is_told_apart)
-		return;
-	if (*text && text[strlen(text) - 1] != '.')
-		putchar('.');
-	fputs("\nNot in\n.BR all .", stdout);
-}
-
-static void print_list(const struct fab_choices *c)
-{
-	bool has_all = any_is_in_all(c);
-
-	for (size_t i = 0; i < c->n; i++) {
-		struct fab_choice row = c->at(i);
-		int len = (int)fab_choice_row_len(&row);
-
-		printf("%s.TP\n", i ? "\n" : "");
-		if (row.form[len]) {
-			printf(".BI \"%.*s:\" \"", len, row.form);
-			print_text(row.form + len + 1);
-			puts("\"");
-		} else {
-			fputs(".B ", stdout);
-			print_text(row.form);
-			putchar('\n');
-		}
-		print_row_text(&row, has_all && !row.is_in_all);
-	}
 }
 
 static void print_names(const struct fab_choices *c)
@@ -123,17 +96,64 @@ static const struct {
 	{"@METRICS_SEGMENT_LIST@", bootplan_segment_columns, &bootplan_segment_n_columns},
 };
 
-static void begin_table(void)
+/* A list: paragraphs without a line between, each with a name in front. */
+static void begin_list(void)
 {
-	puts(".TS\nlbw(23n) lx.");
+	puts(".PD 0");
 }
 
-/* A row of two columns, both wrapped: names, and a text that T} ends. */
-static void begin_row(const char *names)
+static void end_list(void)
 {
-	puts("T{\n.ad l");
-	print_text(names);
-	puts("\nT}\tT{\n.ad l");
+	fputs(".PD", stdout);
+}
+
+/* A name in bold; `has_values`: words in capitals stand for values. */
+static void print_name(const char *name, size_t len, bool has_values)
+{
+	bool is_value = false;
+
+	fputs("\\fB", stdout);
+	for (size_t i = 0; i < len; i++) {
+		bool is_capital = has_values && name[i] >= 'A' && name[i] <= 'Z' &&
+				  (is_value || !i || name[i - 1] != '-');
+
+		if (is_capital != is_value)
+			fputs(is_capital ? "\\fI" : "\\fB", stdout);
+		is_value = is_capital;
+		if (name[i] == '-')
+			putchar('\\');
+		putchar(name[i]);
+	}
+	fputs("\\fR", stdout);
+}
+
+/* The next item of a list, up to its text. */
+static void begin_item(const char *name, size_t len, bool has_values)
+{
+	puts(".HP 4");
+	print_name(name, len, has_values);
+	fputs("\\ \\ ", stdout);
+}
+
+/* The names of a table with what each does. */
+static void print_list(const struct fab_choices *c)
+{
+	bool has_all = any_is_in_all(c);
+
+	begin_list();
+	for (size_t i = 0; i < c->n; i++) {
+		struct fab_choice row = c->at(i);
+		const char *text = row.manual ? row.manual : row.summary;
+
+		begin_item(row.form, strlen(row.form),
+			   row.form[fab_choice_row_len(&row)]);
+		print_text(text);
+		if (has_all && !row.is_in_all)
+			printf("%s\nNot in\n.BR all .",
+			       *text && text[strlen(text) - 1] != '.' ? "." : "");
+		putchar('\n');
+	}
+	end_list();
 }
 
 /* Name, meaning, unit, and which of two values is better. */
@@ -145,19 +165,19 @@ static void print_metrics(const struct fab_column *columns, size_t n)
 		[FAB_METRIC_MORE] = "; more is better",
 		[FAB_METRIC_TIME] = "; a time, which differs from run to run"};
 
-	begin_table();
+	begin_list();
 	for (size_t i = 0; i < n; i++) {
 		const struct fab_column *c = &columns[i];
 
 		if (c->metric == FAB_METRIC_NONE)
 			continue;
-		begin_row(c->name);
+		begin_item(c->name, strlen(c->name), false);
 		print_text(c->help);
 		if (fab_unit_name(c->flags))
 			printf(" (%s)", fab_unit_name(c->flags));
-		printf("%s\nT}\n", better[c->metric]);
+		puts(better[c->metric]);
 	}
-	fputs(".TE", stdout);
+	end_list();
 }
 
 /* Who keeps what under each scheme, and its bits with a window of 128. */
@@ -197,13 +217,15 @@ static const struct {
 
 static void print_settings(const struct fab_option *rows)
 {
+	begin_list();
 	for (const struct fab_option *o = rows; o->name; o++) {
 		const char *preset = o->preset ? o->preset : o->otherwise;
-		char *range = fab_option_range(o);
+		char *range = o->arg ? fab_option_range(o) : NULL;
+		char form[128];
 
-		printf("%s.TP\n.BI ", o == rows ? "" : "\n");
-		print_text(o->name);
-		printf("= %s\n", o->arg ? o->arg : "yes\\fR|\\fPno");
+		snprintf(form, sizeof(form), "%s=%s", o->name,
+			 o->arg ? o->arg : "yes|no");
+		begin_item(form, strlen(form), true);
 		print_text(o->help);
 		if (preset || range)
 			fputs(" (", stdout);
@@ -215,10 +237,34 @@ static void print_settings(const struct fab_option *rows)
 			printf("%s%s", preset ? "; " : "", range);
 		if (preset || range)
 			putchar(')');
-		putchar('.');
+		puts(".");
 		free(range);
 	}
+	end_list();
 }
+
+/* What pages share. */
+static const struct {
+	const char *mark, *text;
+} texts[] = {
+	{"@VERSION@", FAB_VERSION},
+	{"@DATE@", PAGE_DATE},
+	{"@FABRIC@",
+	 "\\fIFABRIC\\fR is a file or \\fB\\-\\fR for standard input (output of\n"
+	 "\\fBibnetdiscover\\fR(8), net file of \\fBibsim\\fR(8), cabling plan, also compressed),\n"
+	 "\\fBgen:\\fIKIND\\fB:\\fIPARAMETERS\\fR or \\fBib:\\fR, the live fabric; see\n"
+	 "\\fBfabric\\-options\\fR(7)."},
+	{"@OPTIONS@",
+	 "\\fBfabric\\-options\\fR(7) explains what all commands have: input (\\fB\\-\\-node\\-name\\-map\\fR,\n"
+	 "\\fB\\-\\-hca\\fR, \\fB\\-\\-edit\\fR), output (\\fB\\-\\-output\\fR, \\fB\\-\\-report\\fR, \\fB\\-\\-format\\fR,\n"
+	 "\\fB\\-\\-columns\\fR, \\fB\\-\\-no\\-header\\fR), \\fB\\-\\-quiet\\fR, \\fB\\-\\-verbose\\fR, \\fB\\-\\-set\\fR,\n"
+	 "\\fB\\-\\-list\\-settings\\fR, \\fB\\-\\-help\\fR, \\fB\\-\\-usage\\fR, \\fB\\-\\-version\\fR, exit status, environment."},
+	{"@RUN_OPTIONS@",
+	 "Also there: \\fB\\-\\-store\\fR, \\fB\\-\\-label\\fR, \\fB\\-\\-threads\\fR, \\fB\\-\\-seed\\fR."},
+	{"@EXIT_STATUS@",
+	 "0: nothing wrong was found; 1: something that was asked about was found; 2: the command\n"
+	 "line is wrong; 3: it could not be done; 130: interrupted. See \\fBfabric\\-options\\fR(7)."},
+};
 
 /* The mark that begins at `at`, "@SETTINGS_SIM_LIST@"; its length. */
 static size_t fill_settings(const char *at)
@@ -255,6 +301,11 @@ static size_t fill_mark(const char *at)
 {
 	size_t i;
 
+	for (i = 0; i < FAB_COUNT(texts); i++)
+		if (!strncmp(at, texts[i].mark, strlen(texts[i].mark))) {
+			fputs(texts[i].text, stdout);
+			return strlen(texts[i].mark);
+		}
 	for (i = 0; i < fab_cli_n_tables; i++) {
 		const struct fab_choices *c = fab_cli_tables[i].choices;
 		size_t len = strlen(fab_cli_tables[i].name);
@@ -275,30 +326,35 @@ static size_t fill_mark(const char *at)
 	return i ? i : fill_metrics(at);
 }
 
-/* A line between .FIELDS and .END; `has_row`: the row before it has not ended. */
-static void fill_field(char *line, bool *has_row)
+/* The marks of a line and what is between them. */
+static void fill_line(const char *line)
+{
+	for (const char *at = line; *at;) {
+		size_t len = *at == '@' ? fill_mark(at) : 0;
+
+		if (!len)
+			putchar(*at++);
+		at += len;
+	}
+}
+
+/* A line between .FIELDS and .END: a name and its text, more text, or a line of roff. */
+static void fill_field(char *line)
 {
 	char *tab = strchr(line, '\t');
 
-	line[strcspn(line, "\n")] = '\0';
-	if (tab != line && *has_row)
-		puts("T}");
-	if (tab && tab != line) {
-		*tab = '\0';
-		begin_row(line);
+	if (!tab) {
+		fill_line(line);
+		return;
 	}
-	*has_row = tab != NULL;
-	if (tab) {
-		print_text(tab + 1);
-		putchar('\n');
-	} else {
-		puts(".TE");
-	}
+	if (tab != line)
+		begin_item(line, (size_t)(tab - line), *line == '-');
+	print_text(tab + 1);
 }
 
 static int fill(const char *path)
 {
-	bool is_field = false, has_row = false;
+	bool is_field = false;
 	FILE *file = fopen(path, "r");
 	char *line = NULL;
 	size_t size = 0;
@@ -308,23 +364,22 @@ static int fill(const char *path)
 		return 1;
 	}
 	while (getline(&line, &size, file) > 0) {
-		if (is_field) {
-			is_field = strcmp(line, ".END\n") != 0;
-			fill_field(line, &has_row);
-			continue;
-		}
-		if (!strcmp(line, ".FIELDS\n")) {
-			is_field = true;
-			begin_table();
-			continue;
-		}
-		for (const char *at = line; *at;) {
-			size_t len = *at == '@' ? fill_mark(at) : 0;
+		bool was_field = is_field;
 
-			if (!len)
-				putchar(*at++);
-			at += len;
-		}
+		if (is_field)
+			is_field = strcmp(line, ".END\n") != 0;
+		else
+			is_field = !strcmp(line, ".FIELDS\n");
+		if (is_field && was_field)
+			fill_field(line);
+		else if (is_field)
+			begin_list();
+		else if (was_field)
+			puts(".PD");
+		else
+			fill_line(line);
+		if (!strncmp(line, ".TH ", 4))
+			puts(".ad l\n.nh");
 	}
 	free(line);
 	return fclose(file) || fflush(stdout) ? 1 : 0;

@@ -28,8 +28,8 @@ check() {
   "$commands/$command" gen:fattree:radix=4,levels=2 --trace=h0,h1 "$option=?" 2>&1 | words >sentence
   [ "$command" = fabric-topo ] ||
     "$commands/$command" $verb gen:fattree:radix=4,levels=2 "$option=?" 2>&1 | words >sentence
-  [ "$page" = - ] || awk '/^\.TP/ { tag = 1; next } tag { print; tag = 0 }' "$pages/$page" |
-    sed -e 's/\\-/-/g' -e 's/^\.[BI]* *//' -e 's/[" ]//g' >page
+  [ "$page" = - ] || awk '/^\.HP/ { tag = 1; next } tag { print; tag = 0 }' "$pages/$page" |
+    sed -e 's/\\fR\\ .*//' -e 's/\\f[BI]//g' -e 's/\\-/-/g' >page
   while read -r form; do
     typed=$(echo "$form" | sed 's/[A-Z].*//')
     grep -qxF -e "$form" help || grep -qxF -e "${form%,*}" help || fail "$command --help: no $form"
