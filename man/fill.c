@@ -45,8 +45,6 @@ static void print_text(const char *text)
 			fputs(is_bold ? "\\fB" : "\\fR", stdout);
 		} else if (*at == '-') {
 			fputs("\\-", stdout);
-		} else if (*at == ' ' && at[-1] == '.') {
-			putchar('\n');
 		} else {
 			putchar(*at);
 		}
