@@ -6,7 +6,7 @@
  *   @TABLE@         its names
  *   @TABLE_LIST@    a paragraph for each name
  * VERSION, FABRIC and the like are texts that pages share (below),
- * METRICS_FAULTS_LIST and the like are the metrics among the columns of a command,
+ * RESULTS_FAULTS_LIST and the like are the columns of a command's results,
  * SETTINGS_SIM_LIST and the like its settings (--set).
  * Between the lines .FIELDS and .END, a list: names, a tab, text; lines that begin with
  * a tab continue the text. Words in capitals in a name that begins with "-" are values.
@@ -72,26 +72,26 @@ static const struct {
 	const char *mark;
 	const struct fab_column *columns;
 	const size_t *n;
-} metrics[] = {
-	{"@METRICS_MCROUTE_LIST@", mcroute_columns, &mcroute_n_columns},
-	{"@METRICS_FAULTS_LIST@", faults_columns, &faults_n_columns},
-	{"@METRICS_RELIABILITY_LIST@", faults_reliability_columns,
+} results[] = {
+	{"@RESULTS_MCROUTE_LIST@", mcroute_columns, &mcroute_n_columns},
+	{"@RESULTS_FAULTS_LIST@", faults_columns, &faults_n_columns},
+	{"@RESULTS_RELIABILITY_LIST@", faults_reliability_columns,
 	 &faults_reliability_n_columns},
-	{"@METRICS_BOOTPLAN_LIST@", bootplan_columns, &bootplan_n_columns},
-	{"@METRICS_SIM_LIST@", sim_columns, &sim_n_columns},
-	{"@METRICS_LAUNCH_STAGES_LIST@", launch_stages_columns, &launch_stages_n_columns},
-	{"@METRICS_LAUNCH_FENCE_LIST@", launch_fence_columns, &launch_fence_n_columns},
-	{"@METRICS_LAUNCH_MODEX_LIST@", launch_modex_columns, &launch_modex_n_columns},
-	{"@METRICS_LAUNCH_FAULTS_LIST@", launch_faults_columns, &launch_faults_n_columns},
-	{"@METRICS_RDMA_LIST@", rdma_columns, &rdma_n_columns},
-	{"@METRICS_LAUNCH_STORE_LIST@", launch_store_columns, &launch_store_n_columns},
-	{"@METRICS_LAUNCH_ADVISE_LIST@", launch_advise_columns, &launch_advise_n_columns},
-	{"@METRICS_LAUNCH_CALIBRATE_LIST@", launch_calibrate_columns,
+	{"@RESULTS_BOOTPLAN_LIST@", bootplan_columns, &bootplan_n_columns},
+	{"@RESULTS_SIM_LIST@", sim_columns, &sim_n_columns},
+	{"@RESULTS_LAUNCH_STAGES_LIST@", launch_stages_columns, &launch_stages_n_columns},
+	{"@RESULTS_LAUNCH_FENCE_LIST@", launch_fence_columns, &launch_fence_n_columns},
+	{"@RESULTS_LAUNCH_MODEX_LIST@", launch_modex_columns, &launch_modex_n_columns},
+	{"@RESULTS_LAUNCH_FAULTS_LIST@", launch_faults_columns, &launch_faults_n_columns},
+	{"@RESULTS_RDMA_LIST@", rdma_columns, &rdma_n_columns},
+	{"@RESULTS_LAUNCH_STORE_LIST@", launch_store_columns, &launch_store_n_columns},
+	{"@RESULTS_LAUNCH_ADVISE_LIST@", launch_advise_columns, &launch_advise_n_columns},
+	{"@RESULTS_LAUNCH_CALIBRATE_LIST@", launch_calibrate_columns,
 	 &launch_calibrate_n_columns},
-	{"@METRICS_LAUNCH_MECHANISMS_LIST@", launch_mechanisms_columns,
+	{"@RESULTS_LAUNCH_MECHANISMS_LIST@", launch_mechanisms_columns,
 	 &launch_mechanisms_n_columns},
-	{"@METRICS_LAUNCH_SIZE_LIST@", launch_size_columns, &launch_size_n_columns},
-	{"@METRICS_SEGMENT_LIST@", bootplan_segment_columns, &bootplan_segment_n_columns},
+	{"@RESULTS_LAUNCH_SIZE_LIST@", launch_size_columns, &launch_size_n_columns},
+	{"@RESULTS_SEGMENT_LIST@", bootplan_segment_columns, &bootplan_segment_n_columns},
 };
 
 /* A list: paragraphs without a line between, each with a name in front. */
@@ -154,26 +154,30 @@ static void print_list(const struct fab_choices *c)
 	end_list();
 }
 
-/* Name, meaning, unit, and which of two values is better. */
-static void print_metrics(const struct fab_column *columns, size_t n)
+/* Columns of results: name, for a metric [which value is better, and its unit], meaning. */
+static void print_columns(const struct fab_column *columns, size_t n)
 {
-	static const char *const better[] = {
-		[FAB_METRIC_PLAIN] = "",
-		[FAB_METRIC_LESS] = "; less is better",
-		[FAB_METRIC_MORE] = "; more is better",
-		[FAB_METRIC_TIME] = "; a time, which differs from run to run"};
+	static const char better[] = {
+		[FAB_METRIC_PLAIN] = '=',
+		[FAB_METRIC_LESS] = '-',
+		[FAB_METRIC_MORE] = '+',
+		[FAB_METRIC_TIME] = 't',
+	};
 
 	begin_list();
 	for (size_t i = 0; i < n; i++) {
 		const struct fab_column *c = &columns[i];
+		const char *unit = fab_unit_name(c->flags);
+		char name[128];
 
 		if (c->metric == FAB_METRIC_NONE)
-			continue;
-		begin_item(c->name, strlen(c->name), false);
+			snprintf(name, sizeof(name), "%s", c->name);
+		else
+			snprintf(name, sizeof(name), "%s [%c%s%s]", c->name,
+				 better[c->metric], unit ? " " : "", unit ? unit : "");
+		begin_item(name, strlen(name), false);
 		print_text(c->help);
-		if (fab_unit_name(c->flags))
-			printf(" (%s)", fab_unit_name(c->flags));
-		puts(better[c->metric]);
+		putchar('\n');
 	}
 	end_list();
 }
@@ -278,7 +282,7 @@ static size_t fill_settings(const char *at)
 	return 0;
 }
 
-static size_t fill_metrics(const char *at)
+static size_t fill_results(const char *at)
 {
 	static const char schemes[] = "@RDMA_SCHEME_TABLE@";
 
@@ -286,10 +290,10 @@ static size_t fill_metrics(const char *at)
 		print_schemes();
 		return sizeof(schemes) - 1;
 	}
-	for (size_t t = 0; t < FAB_COUNT(metrics); t++)
-		if (!strncmp(at, metrics[t].mark, strlen(metrics[t].mark))) {
-			print_metrics(metrics[t].columns, *metrics[t].n);
-			return strlen(metrics[t].mark);
+	for (size_t t = 0; t < FAB_COUNT(results); t++)
+		if (!strncmp(at, results[t].mark, strlen(results[t].mark))) {
+			print_columns(results[t].columns, *results[t].n);
+			return strlen(results[t].mark);
 		}
 	return 0;
 }
@@ -321,7 +325,7 @@ static size_t fill_mark(const char *at)
 		}
 	}
 	i = fill_settings(at);
-	return i ? i : fill_metrics(at);
+	return i ? i : fill_results(at);
 }
 
 /* The marks of a line and what is between them. */
@@ -377,7 +381,7 @@ static int fill(const char *path)
 		else
 			fill_line(line);
 		if (!strncmp(line, ".TH ", 4))
-			puts(".ad l\n.nh");
+			puts(".ad l\n.nr HY 0\n.hy 0");
 	}
 	free(line);
 	return fclose(file) || fflush(stdout) ? 1 : 0;
