@@ -154,7 +154,8 @@ static void print_list(const struct fab_choices *c)
 	end_list();
 }
 
-/* Columns of results: name, for a metric [which value is better, and its unit], meaning. */
+/* Columns of results: name, for a metric [which value is better, and its unit], meaning.
+ */
 static void print_columns(const struct fab_column *columns, size_t n)
 {
 	static const char better[] = {
@@ -182,24 +183,23 @@ static void print_columns(const struct fab_column *columns, size_t n)
 	end_list();
 }
 
-/* Who keeps what under each scheme, and its bits with a window of 128. */
+/* What each scheme does, its bits with a window of 128, and what its sides keep. */
 static void print_schemes(void)
 {
-	puts(".TS\nl l l l r.\nscheme\tsender keeps\treceiver keeps\tanswers\tbits\n_");
+	begin_list();
 	for (size_t i = 0; i < fab_rdma_n_schemes; i++) {
 		const struct fab_rdma_scheme *s = fab_rdma_schemes[i];
 		struct fab_rdma_context c;
 
-		printf("\\fB");
-		print_text(s->name);
-		printf("\\fR\tT{\n.ad l\n%s\nT}\tT{\n.ad l\n%s\nT}\tT{\n.ad l\n%s\nT}\t",
-		       s->sender, s->receiver, s->answers);
+		begin_item(s->name, strlen(s->name), false);
+		print_text(s->manual);
 		if (fab_rdma_cost(s->name, 128, &fab_rdma_widths, &c))
-			printf("%llu\n", (unsigned long long)c.bits);
-		else
-			puts("\\-");
+			printf(" %llu bits: sender %s; receiver %s; %s.",
+			       (unsigned long long)c.bits, s->sender, s->receiver,
+			       s->answers);
+		putchar('\n');
 	}
-	fputs(".TE", stdout);
+	end_list();
 }
 
 /* Tables of settings; a command adds its own. */
@@ -217,31 +217,79 @@ static const struct {
 	{"@SETTINGS_COMPARE_LIST@", compare_settings},
 };
 
+static bool is_equal(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* Have several commands this setting, with one text and one default? */
+static bool is_shared(const struct fab_option *o)
+{
+	int n = 0;
+
+	for (size_t t = 0; t < FAB_COUNT(settings); t++)
+		for (const struct fab_option *s = settings[t].rows; s->name; s++)
+			n += is_equal(s->name, o->name) && is_equal(s->help, o->help) &&
+			     is_equal(s->preset, o->preset);
+	return n > 1;
+}
+
+static void print_setting(const struct fab_option *o)
+{
+	const char *preset = o->preset ? o->preset : o->otherwise;
+	char *range = o->arg ? fab_option_range(o) : NULL;
+	char form[128];
+
+	snprintf(form, sizeof(form), "%s=%s", o->name, o->arg ? o->arg : "yes|no");
+	begin_item(form, strlen(form), true);
+	print_text(o->help);
+	if (preset || range)
+		fputs(" [", stdout);
+	if (preset)
+		print_text(preset);
+	if (range)
+		printf("%s%s", preset ? "; " : "", range);
+	puts(preset || range ? "]" : "");
+	free(range);
+}
+
+/* The settings of a command, those that others have as well by name only. */
 static void print_settings(const struct fab_option *rows)
 {
-	begin_list();
-	for (const struct fab_option *o = rows; o->name; o++) {
-		const char *preset = o->preset ? o->preset : o->otherwise;
-		char *range = o->arg ? fab_option_range(o) : NULL;
-		char form[128];
+	bool has_shared = false;
 
-		snprintf(form, sizeof(form), "%s=%s", o->name,
-			 o->arg ? o->arg : "yes|no");
-		begin_item(form, strlen(form), true);
-		print_text(o->help);
-		if (preset || range)
-			fputs(" (", stdout);
-		if (preset) {
-			fputs("default ", stdout);
-			print_text(preset);
+	puts("Of \\fB\\-\\-set\\fR; in brackets the default, if there is one, and the range.");
+	begin_list();
+	for (const struct fab_option *o = rows; o->name; o++)
+		if (!is_shared(o))
+			print_setting(o);
+	for (const struct fab_option *o = rows; o->name; o++)
+		if (is_shared(o)) {
+			fputs(has_shared ? ", " : ".HP 4\n", stdout);
+			print_name(o->name, strlen(o->name), false);
+			has_shared = true;
 		}
-		if (range)
-			printf("%s%s", preset ? "; " : "", range);
-		if (preset || range)
-			putchar(')');
-		puts(".");
-		free(range);
-	}
+	if (has_shared)
+		puts("\\ \\ As in \\fBfabric\\-options\\fR(7).");
+	end_list();
+}
+
+/* The settings that several commands have. */
+static void print_shared_settings(void)
+{
+	begin_list();
+	for (size_t t = 0; t < FAB_COUNT(settings); t++)
+		for (const struct fab_option *o = settings[t].rows; o->name; o++) {
+			bool was_printed = false;
+
+			for (size_t k = 0; k < t; k++)
+				for (const struct fab_option *s = settings[k].rows;
+				     s->name; s++)
+					was_printed |= is_equal(s->name, o->name) &&
+						       is_equal(s->help, o->help);
+			if (is_shared(o) && !was_printed)
+				print_setting(o);
+		}
 	end_list();
 }
 
@@ -271,6 +319,12 @@ static const struct {
 /* The mark that begins at `at`, "@SETTINGS_SIM_LIST@"; its length. */
 static size_t fill_settings(const char *at)
 {
+	static const char shared[] = "@SETTINGS_SHARED_LIST@";
+
+	if (!strncmp(at, shared, sizeof(shared) - 1)) {
+		print_shared_settings();
+		return sizeof(shared) - 1;
+	}
 	for (size_t i = 0; i < FAB_COUNT(settings); i++) {
 		size_t len = strlen(settings[i].mark);
 
@@ -284,7 +338,7 @@ static size_t fill_settings(const char *at)
 
 static size_t fill_results(const char *at)
 {
-	static const char schemes[] = "@RDMA_SCHEME_TABLE@";
+	static const char schemes[] = "@RDMA_BITS_LIST@";
 
 	if (!strncmp(at, schemes, sizeof(schemes) - 1)) {
 		print_schemes();

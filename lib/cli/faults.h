@@ -110,7 +110,7 @@ bool fab_cli_fills_roots(const char *path);
 		 .max = 1000000},                                                            \
 		{"of",                                                                       \
 		 "KIND",                                                                     \
-		 "Parts that random draws: leaves, roots, links or any",                     \
+		 "Parts that random draws",                                                  \
 		 FAB_TAKES_ONE,                                                              \
 		 FAB_TO(type, faults.of),                                                    \
 		 .choices = &fab_fault_kind_choices,                                         \

@@ -201,7 +201,7 @@ static const struct pattern {
 	{.form = "pair",
 	 .summary = "the two endpoints farthest apart",
 	 .manual =
-		 "One transfer between the two endpoints whose switches are farthest apart by hops, the first such two; with `:SOURCE,TARGET` between those two, by any names.",
+		 "One transfer between the first two endpoints whose switches are farthest apart by hops, or between `:SOURCE,TARGET`, by any names.",
 	 .expected = "expected pair or pair:SOURCE,TARGET",
 	 .argument = TWO_ENDS,
 	 .make = make_pair},
@@ -221,21 +221,21 @@ static const struct pattern {
 	{.form = "alltoall",
 	 .summary = "every endpoint to every other",
 	 .manual =
-		 "Every endpoint to every other, each beginning with its next neighbour in the order of the fabric; all at once, or with `--concurrency=N` up to N at a time. With `:ROUNDS` that many others only, evenly apart: a sample, where all would take long to simulate.",
+		 "Every endpoint to every other, each beginning with its next neighbour in the order of the fabric; all at once, or up to `--set concurrency`. `:ROUNDS`: that many others only, evenly apart, a sample where all would take long to simulate.",
 	 .expected = "expected alltoall or alltoall:ROUNDS",
 	 .argument = ROUNDS,
 	 .make = make_alltoall},
 	{.form = "file:PATH",
 	 .summary = "a connection matrix of htsim",
 	 .manual =
-		 "A connection matrix as htsim has them: `Nodes`, `Connections` and lines `A->B id I start T size S`, picoseconds and bytes; nodes are numbers of live endpoints in the order of the fabric.",
+		 "A connection matrix of htsim: `Nodes`, `Connections` and lines `A->B id I start T size S`, picoseconds and bytes; nodes are numbers of live endpoints in the order of the fabric.",
 	 .expected = "the file name is empty",
 	 .argument = PATH,
 	 .messages = FAB_MESSAGES_HTSIM},
 	{.form = "trace:PATH",
 	 .summary = "messages of a trace of fabric-sim",
 	 .manual =
-		 "Lines `TIME SOURCE TARGET BYTES`, the traces of messages that fabric-sim(1) reads.",
+		 "A trace of messages, as fabric-sim(1) reads it.",
 	 .expected = "the file name is empty",
 	 .argument = PATH,
 	 .messages = FAB_MESSAGES_TRACE},

@@ -42,13 +42,13 @@ static const struct fab_choice controls[] = {
 	 "At most `--set cap` packets of a transfer in flight, new ones and copies.",
 	 true},
 	{"dctcp", "a window that follows the share of marks",
-	 "As DCTCP: a round without marks adds a packet to the window, one with marks takes half of their moving average off; it begins with `--set cap` packets and keeps at least one.",
+	 "As DCTCP, by `--set ecn`: a round without marks adds a packet to the window, which begins with `--set cap`; one with marks takes half of their moving average off.",
 	 true},
 	{"dcqcn", "a rate that follows marks",
-	 "As DCQCN: a marked packet causes a report, at most one in 50 us, upon which the sender lowers its rate; without reports it is raised every 55 us and 10 MB.",
+	 "As DCQCN, by `--set ecn`: a report of a marked packet lowers the sender's rate, which is raised without them.",
 	 true},
 	{"pull", "a packet for each that arrives, at the pace of the receiver",
-	 "As NDP: a sender begins with `--set cap` packets; each arrival, with `--drop=trim` also of a header, pulls one more, new or again, and a receiver pulls no faster than its cable carries.",
+	 "As NDP: a sender begins with `--set cap` packets; each arrival pulls one more, new or again, no faster than the receiver's cable carries.",
 	 true},
 };
 

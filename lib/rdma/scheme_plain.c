@@ -169,7 +169,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rc = {
 	.name = "rc",
 	.summary = "the whole transfer again, the paper's account of InfiniBand",
 	.manual =
-		"The receiver counts packets and asks for the whole transfer again when none has come for a while, the paper's account of TianHe-1 and of InfiniBand. InfiniBand's reliable connection is `gbn`.",
+		"The receiver counts packets and asks for the whole transfer again when none has come for a while, the paper's account of TianHe-1 and of InfiniBand, which today is `gbn`.",
 	.sender = "index of retransmissions",
 	.receiver = "count, index of retransmissions, a timer",
 	.answers = "NAK of the whole transfer on timeout",
@@ -279,7 +279,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_ssw = {
 	.name = "ssw",
 	.summary = "sender's sliding window, the paper's account of Cray",
 	.manual =
-		"The sender's sliding window as in the paper: packets stay in a buffer until each is acknowledged; on a timeout the whole buffer is sent again and nothing new meanwhile.",
+		"The sender's sliding window, the paper's account of Cray: packets stay in a buffer until each is acknowledged; on a timeout the whole buffer is sent again and nothing new meanwhile.",
 	.sender = "a buffer of whole packets, a timer",
 	.receiver = "its context only",
 	.answers = "ACK of each packet",

@@ -87,7 +87,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw = {
 	.name = "rsw",
 	.summary = "receiver's sliding window, as the paper has it",
 	.manual =
-		"The receiver's sliding window exactly as in the paper, with its rule for sliding corrected: data within the window go to memory in any order; a packet beyond it is dropped and asked for at once; one timer asks for the lowest number missing, after some times for all from it on. Nothing is acknowledged, nothing is kept to be sent again.",
+		"The receiver's sliding window of the paper, its rule for sliding corrected: data within the window go to memory in any order; a packet beyond it is dropped and asked for at once; one timer asks for the lowest number missing, after some times for all from it on. Nothing is acknowledged, nothing is kept to be sent again.",
 	.sender = "numbers to send again",
 	.receiver = "WBASE, WVEC of W bits, a timer",
 	.answers = "RESEND beyond the window and on timeout",

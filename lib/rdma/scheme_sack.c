@@ -242,7 +242,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_irn = {
 	.summary =
 		"selective acknowledgement, at most a bandwidth-delay product in flight",
 	.manual =
-		"Selective acknowledgement for networks that keep the order: the first gap begins a recovery; at most a bandwidth-delay product in flight; a short timeout while few packets are, else a long one (IRN). Where packets overtake each other that takes all of them for lost; so the threshold grows, which is ours, when the receiver reports a packet that it had; `--nacks=1` is IRN as published.",
+		"Selective acknowledgement for networks that keep the order: the first gap begins a recovery; at most a bandwidth-delay product in flight; a short timeout while few packets are, else a long one (IRN). Packets that others overtake are taken for lost; so the threshold grows, which is ours, when the receiver reports a packet that it had (`--set nacks`).",
 	.sender = "a bit a packet in flight, a timer, the threshold",
 	.receiver = "a bit a packet in flight",
 	.answers = "ACK of each packet with all below it, and whether it was a copy",
