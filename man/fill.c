@@ -312,8 +312,8 @@ static const struct {
 	{"@RUN_OPTIONS@",
 	 "Also there: \\fB\\-\\-store\\fR, \\fB\\-\\-label\\fR, \\fB\\-\\-threads\\fR, \\fB\\-\\-seed\\fR."},
 	{"@EXIT_STATUS@",
-	 "0: nothing wrong was found; 1: something that was asked about was found; 2: the command\n"
-	 "line is wrong; 3: it could not be done; 130: interrupted. See \\fBfabric\\-options\\fR(7)."},
+	 "0: done; 1: done, and something that was asked about was found; 2: wrong command line;\n"
+	 "3: it could not be done; 130: interrupted. See \\fBfabric\\-options\\fR(7)."},
 };
 
 /* The mark that begins at `at`, "@SETTINGS_SIM_LIST@"; its length. */
@@ -401,6 +401,8 @@ static void fill_field(char *line)
 
 	if (!tab) {
 		fill_line(line);
+		if (*line == '@')
+			begin_list(); /* goes on: the list within it has ended */
 		return;
 	}
 	if (tab != line)
