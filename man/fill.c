@@ -194,9 +194,8 @@ static void print_schemes(void)
 		begin_item(s->name, strlen(s->name), false);
 		print_text(s->manual);
 		if (fab_rdma_cost(s->name, 128, &fab_rdma_widths, &c))
-			printf(" %llu bits: sender %s; receiver %s; %s.",
-			       (unsigned long long)c.bits, s->sender, s->receiver,
-			       s->answers);
+			printf(" Sender: %s; receiver: %s; %s; %llu bits.", s->sender,
+			       s->receiver, s->answers, (unsigned long long)c.bits);
 		putchar('\n');
 	}
 	end_list();

@@ -201,7 +201,7 @@ static const struct pattern {
 	{.form = "pair",
 	 .summary = "the two endpoints farthest apart",
 	 .manual =
-		 "One transfer between the first two endpoints whose switches are farthest apart by hops, or between `:SOURCE,TARGET`, by any names.",
+		 "One transfer between the first two endpoints whose switches are farthest apart by hops, or between `:SOURCE,TARGET`.",
 	 .expected = "expected pair or pair:SOURCE,TARGET",
 	 .argument = TWO_ENDS,
 	 .make = make_pair},

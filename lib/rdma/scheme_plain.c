@@ -80,7 +80,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_gbn = {
 	.name = "gbn",
 	.summary = "go back N: InfiniBand's reliable connection",
 	.manual =
-		"What InfiniBand's reliable connection does today: packets are taken in order only, the first one out of order causes a NAK, the sender goes back to what was expected; acknowledgements are cumulative.",
+		"InfiniBand's reliable connection today: packets are taken in order only, the first one out of order causes a NAK, the sender goes back to what was expected; cumulative acknowledgements.",
 	.sender = "number acknowledged, a timer",
 	.receiver = "number expected",
 	.answers = "ACK every 8 packets, NAK of the first out of order",

@@ -194,7 +194,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_vec = {
 	.name = "rsw-vec",
 	.summary = "rsw that asks for all gaps at once",
 	.manual =
-		"`rsw` whose RESEND carries WVEC, so that one asks for all gaps: for each once when an arrival is half a window ahead of it or when the last packet has arrived, and for all on timeout.",
+		"`rsw` whose RESEND carries WVEC, so that one asks for all gaps: for each once when an arrival is half a window ahead of it or the last one, and for all on timeout.",
 	.sender = "WBASE and WVEC of the last RESEND",
 	.receiver = "WBASE, WVEC of W bits, a timer, the range asked for",
 	.answers = "RESEND with WVEC of gaps, and on timeout",
@@ -383,7 +383,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_rsw_plus = {
 	.name = "rsw+",
 	.summary = "rsw with NAKs of gaps, credit and several timers",
 	.manual =
-		"`rsw` with what it lacks, each a flag: a RESEND of the lowest number missing as soon as an arrival is far ahead, farther when that turns out to have been too soon; credit, so that the sender stays within the window once a packet was dropped beyond it; a timer for each of the lowest gaps.",
+		"`rsw` with what it lacks, each a flag: a RESEND of the lowest number missing as soon as an arrival is far ahead, farther when that was too soon; credit, which keeps the sender within the window once a packet was dropped beyond it; a timer for each of the lowest gaps.",
 	.sender = "numbers to send again, WBASE as reported last",
 	.receiver = "WBASE, WVEC of W bits, highest number, some timers",
 	.answers = "RESEND of gaps and on timeout, CREDIT every W/4 packets",

@@ -367,7 +367,7 @@ const struct fab_rdma_scheme fab_rdma_scheme_sack_ro = {
 	.name = "sack-ro",
 	.summary = "selective acknowledgement that tolerates reordering",
 	.manual =
-		"Selective acknowledgement for networks that reorder: a packet is lost when one that was sent some time later is acknowledged, or when a timeout expires; that time grows when the receiver reports that what was sent again was not lost; at most a bandwidth-delay product in flight.",
+		"Selective acknowledgement for networks that reorder: a packet is lost when one sent some time later is acknowledged, or on timeout; that time grows when the receiver reports that what was sent again was not lost; at most a bandwidth-delay product in flight.",
 	.sender = "a bit and a time a packet in flight, a timer, the reorder window",
 	.receiver = "a bit a packet in flight",
 	.answers = "ACK of each packet with all below it, and whether it was a copy",
