@@ -29,8 +29,7 @@
 
 static size_t fill_mark(const char *at);
 
-/* Text in a page: `x` in bold, marks filled in, hyphens unchanged, a line for each
- * sentence. */
+/* Text in a page: `x` in bold, marks filled in, hyphens unchanged. */
 static void print_text(const char *text)
 {
 	bool is_bold = false;
@@ -154,8 +153,7 @@ static void print_list(const struct fab_choices *c)
 	end_list();
 }
 
-/* Columns of results: name, for a metric [which value is better, and its unit], meaning.
- */
+/* Columns of results: name, of a metric [which value is better, its unit], meaning. */
 static void print_columns(const struct fab_column *columns, size_t n)
 {
 	static const char better[] = {
@@ -296,23 +294,13 @@ static void print_shared_settings(void)
 static const struct {
 	const char *mark, *text;
 } texts[] = {
-	{"@VERSION@", FAB_VERSION},
-	{"@DATE@", PAGE_DATE},
 	{"@FABRIC@",
-	 "\\fIFABRIC\\fR is a file or \\fB\\-\\fR for standard input (output of\n"
-	 "\\fBibnetdiscover\\fR(8), net file of \\fBibsim\\fR(8), cabling plan, also compressed),\n"
-	 "\\fBgen:\\fIKIND\\fB:\\fIPARAMETERS\\fR or \\fBib:\\fR, the live fabric; see\n"
-	 "\\fBfabric\\-options\\fR(7)."},
+	 "\\fIFABRIC\\fR is a file or `-` for standard input (output of `ibnetdiscover`(8), net file of `ibsim`(8), cabling plan, also compressed), `gen:`\\fIKIND\\fR`:`\\fIPARAMETERS\\fR or `ib:`, the live fabric; see `fabric-options`(7)."},
 	{"@OPTIONS@",
-	 "\\fBfabric\\-options\\fR(7) explains what all commands have: input (\\fB\\-\\-node\\-name\\-map\\fR,\n"
-	 "\\fB\\-\\-hca\\fR, \\fB\\-\\-edit\\fR), output (\\fB\\-\\-output\\fR, \\fB\\-\\-report\\fR, \\fB\\-\\-format\\fR,\n"
-	 "\\fB\\-\\-columns\\fR, \\fB\\-\\-no\\-header\\fR), \\fB\\-\\-quiet\\fR, \\fB\\-\\-verbose\\fR, \\fB\\-\\-set\\fR,\n"
-	 "\\fB\\-\\-list\\-settings\\fR, \\fB\\-\\-help\\fR, \\fB\\-\\-usage\\fR, \\fB\\-\\-version\\fR, exit status, environment."},
-	{"@RUN_OPTIONS@",
-	 "Also there: \\fB\\-\\-store\\fR, \\fB\\-\\-label\\fR, \\fB\\-\\-threads\\fR, \\fB\\-\\-seed\\fR."},
+	 "`fabric-options`(7) explains what all commands have: input (`--node-name-map`, `--hca`, `--edit`), output (`--output`, `--report`, `--format`, `--columns`, `--no-header`), `--quiet`, `--verbose`, `--set`, `--list-settings`, `--help`, `--usage`, `--version`, exit status, environment."},
+	{"@RUN_OPTIONS@", "Also there: `--store`, `--label`, `--threads`, `--seed`."},
 	{"@EXIT_STATUS@",
-	 "0: done; 1: done, and something that was asked about was found; 2: wrong command line;\n"
-	 "3: it could not be done; 130: interrupted. See \\fBfabric\\-options\\fR(7)."},
+	 "0: done; 1: done, and something that was asked about was found; 2: wrong command line; 3: it could not be done; 130: interrupted. See `fabric-options`(7)."},
 };
 
 /* The mark that begins at `at`, "@SETTINGS_SIM_LIST@"; its length. */
@@ -356,9 +344,13 @@ static size_t fill_mark(const char *at)
 {
 	size_t i;
 
+	if (!strncmp(at, "@DATE@", 6))
+		return fputs(PAGE_DATE, stdout), 6;
+	if (!strncmp(at, "@VERSION@", 9))
+		return fputs(FAB_VERSION, stdout), 9;
 	for (i = 0; i < FAB_COUNT(texts); i++)
 		if (!strncmp(at, texts[i].mark, strlen(texts[i].mark))) {
-			fputs(texts[i].text, stdout);
+			print_text(texts[i].text);
 			return strlen(texts[i].mark);
 		}
 	for (i = 0; i < fab_cli_n_tables; i++) {
