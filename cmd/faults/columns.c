@@ -122,7 +122,7 @@ const struct fab_column faults_reliability_columns[] = {
 	 AT(r.share), FAB_METRIC_LESS},
 	{"bound", FAB_REAL, "the probability is at most this, by adding up the pairs", 0,
 	 AT(bound), FAB_METRIC_LESS},
-	{"as_published", FAB_REAL, "the published figure, which is wrong", 0,
+	{"as_published", FAB_REAL, "the figure of Liu et al. 2022, which is wrong", 0,
 	 AT(as_published), FAB_METRIC_PLAIN},
 	{"seconds_to_unreachable", FAB_REAL,
 	 "mean time to the first unreachable pair, with --set mtbf; at least that, unless the probability reaches 1",
