@@ -61,10 +61,17 @@ run 2
 [ -s "$work/out" ] && fail 'no argument: writes to standard output'
 [ -s "$work/err" ] || fail 'no argument: says nothing'
 
-# paragraphs of the page whose tag starts with a dash
-awk '/^\.T[PQ]/ { tag = 1; next } tag { print; tag = 0 }' "$page" |
-  sed -e 's/\\f[A-Z]//g' -e 's/\\-/-/g' -e 's/^\.[BIR]*  *//' -e 's/"//g' -e 's/\\&//g' |
-  grep '^-' | words >"$work/page"
+# names in front of the items of lists, and what the page leaves to the page that commands share
+tags() {
+  awk '/^\.HP/ { tag = 1; next } tag { print; tag = 0 }' |
+    sed -e 's/\\fR\\ .*//' -e 's/\\f[A-Z]//g' -e 's/\\-/-/g'
+}
+tags <"${page%/*}/fabric-options.7" | grep '^-' | words >"$work/shared"
+{
+  tags <"$page" | grep '^-' | words
+  grep -e 'explains what all commands have' -e '^Also there:' "$page" | sed 's/\\-/-/g' | words |
+    grep -xFf "$work/shared"
+} | sort -u >"$work/page"
 check_same "$work/page" "$page"
 
 : >"$work/settings"
@@ -72,8 +79,8 @@ if grep -q -e --list-settings "$work/help"; then
   run 0 --list-settings --format=csv --no-header
   sed 's/,.*//' "$work/out" | sort >"$work/settings"
   [ -s "$work/settings" ] || fail '--list-settings lists nothing'
-  sed -nE -e '/^\.SS Settings/,/^\.SS General/!d' -e 's/\\-/-/g' \
-    -e 's/^\.BI ([A-Za-z][A-Za-z0-9_-]*)= .*/\1/p' "$page" | sort >"$work/page"
+  sed -n '/^\.SS Settings/,/^\.S[SH] "*[^S]/p' "$page" | tags | sed 's/=.*//; s/, /\n/g' |
+    sort >"$work/page"
   diff "$work/settings" "$work/page" || fail "settings of --list-settings (<) and of $page (>) differ"
 fi
 
