@@ -75,7 +75,7 @@ bool fab_cli_fills_roots(const char *path);
 #define FAB_CLI_SUBNET_ROW(to)                                                           \
 	{                                                                                \
 		"subnet", "FILE",                                                        \
-			"LIDs, from another description of the fabric that has them",    \
+			"LIDs, from another description of the fabric",    \
 			FAB_TAKES_INPUT, to                                              \
 	}
 #define FAB_CLI_FAIL_FILE_ROW(to)                                                                      \
