@@ -74,8 +74,7 @@ bool fab_cli_fills_roots(const char *path);
 /* Rows of the parts above that are expert settings. */
 #define FAB_CLI_SUBNET_ROW(to)                                                           \
 	{                                                                                \
-		"subnet", "FILE",                                                        \
-			"LIDs, from another description of the fabric",    \
+		"subnet", "FILE", "LIDs, from another description of the fabric",        \
 			FAB_TAKES_INPUT, to                                              \
 	}
 #define FAB_CLI_FAIL_FILE_ROW(to)                                                                      \

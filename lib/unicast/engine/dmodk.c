@@ -258,7 +258,7 @@ const struct fab_unicast_engine fab_unicast_dmodk = {
 	.name = "d-mod-k",
 	.summary = "up a fat tree by the number of the destination, then down",
 	.manual =
-		"Up a fat tree until above the destination, by the cable that its number chooses (d-mod-k), then down: shifts of hosts in the order of the fabric share no cable on a full tree. One lane. With faults the cables that are left take their turns; what no path up and down joins has none.",
+		"Up a fat tree until above the destination, by the cable that its number chooses (d-mod-k), then down: shifts of hosts in the order of the fabric share no cable on a full tree. One lane. With faults the other cables in turn; what they do not join has no path.",
 	.fits = fits,
 	.route = route,
 };

@@ -571,7 +571,7 @@ const struct fab_unicast_engine fab_unicast_dor_up = {
 	.name = "dor-up",
 	.summary = "the same, upwards where both directions of a ring are equally short",
 	.manual =
-		"As `dor`, but where both directions of a ring are equally short all packets go up, as in textbooks and simple routers: shifts by half a ring load one direction twice as much. Rings of four need two lanes, too.",
+		"As `dor`, but all packets go up where both directions are equally short, as in textbooks and simple routers: half-ring shifts load one direction twice as much. Rings of four need two lanes, too.",
 	.fits = fits,
 	.route = route,
 };

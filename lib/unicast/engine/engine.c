@@ -387,7 +387,7 @@ static int route_opensm(const struct fab_unicast_engine *self,
 	const struct fab_unicast_engine fab_unicast_opensm_##id = {                      \
 		.name = "opensm:" engine,                                                \
 		.summary = what ", as the installed OpenSM routes it",                   \
-		.manual = what ", as the OpenSM that is installed routes it itself.",    \
+		.manual = what ".",                                                      \
 		.is_outside = true,                                                      \
 		.fits = fits_opensm,                                                     \
 		.route = route_opensm,                                                   \
@@ -401,7 +401,7 @@ ENGINE(ftree, "ftree", "Fat trees, balanced for shifts");
 ENGINE(lash, "lash",
        "Fewest hops, the pairs of switches spread over lanes without loops");
 ENGINE(dor, "dor", "Dimension by dimension: meshes and hypercubes");
-ENGINE(torus_2qos, "torus-2QoS", "Tori, with its `torus_config` in `--opensm-conf`");
+ENGINE(torus_2qos, "torus-2QoS", "Tori, by `torus_config` of `--opensm-conf`");
 ENGINE(sssp, "sssp", "Fewest hops, balanced by weights");
 ENGINE(dfsssp, "dfsssp",
        "Fewest hops, balanced by weights, the paths on lanes without loops");

@@ -325,7 +325,7 @@ const struct fab_unicast_engine fab_unicast_minhop = {
 	.name = "minhop",
 	.summary = "fewest hops, ports balanced, as OpenSM does",
 	.manual =
-		"The fewest hops as OpenSM's engine of that name: each LID goes by the port of fewest hops that serves the fewest LIDs so far, those of switches' own ports not counted.",
+		"Fewest hops as OpenSM's minhop: each LID by the port of fewest hops that serves the fewest LIDs so far, but those of switches.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_minhop,
@@ -669,7 +669,7 @@ const struct fab_unicast_engine fab_unicast_updn = {
 	.name = "updn",
 	.summary = "up, then down, from the roots that OpenSM would find",
 	.manual =
-		"Up, then down, from the roots of `--root-guids`, else from those that OpenSM finds without a list; without roots the fewest hops, as OpenSM does. With `--root-guids=auto` from the switches of the top rank, if every pair of hosts has a path from these, else from those that OpenSM finds, else from the switch nearest to all hosts. From one root every pair has a path, and there is no credit loop.",
+		"Up, then down, from the roots of `--root-guids`, else from those that OpenSM finds without a list; without roots the fewest hops, as OpenSM. From one root all pairs have paths, without a credit loop.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_updn,

@@ -37,8 +37,7 @@ static void plan_xy(const struct fab_segments *segments, uint32_t to,
 const struct fab_unicast_engine fab_unicast_xy = {
 	.name = "xy",
 	.summary = "dimension order, no tolerance of faults",
-	.manual =
-		"Dimension order: row, then column. One lane; a pair that would turn at a dead leaf is lost.",
+	.manual = "Row, then column. One lane; pairs turning at a dead leaf are lost.",
 	.needs_kfat = true,
 	.treats_planes_alike = true,
 	.route = fab_segments_route,
@@ -97,7 +96,7 @@ const struct fab_unicast_engine fab_unicast_algorithm_a = {
 	.name = "algorithm-a",
 	.summary = "one fixed detour of 4 hops more",
 	.manual =
-		"One fixed detour of 4 hops more, by the next column and the next row. One lane, no answer to several faults, and credit loops. Two dimensions.",
+		"A fixed detour of 4 hops more, by the next column and row. Two dimensions, one lane, no answer to several faults, credit loops.",
 	.needs_kfat = true,
 	.treats_planes_alike = true,
 	.n_dims = 2,
@@ -371,7 +370,7 @@ const struct fab_unicast_engine fab_unicast_vtftr = {
 	.name = "vtftr",
 	.summary = "as published: detours through rows or columns without faults",
 	.manual =
-		"As published: column first where the row's turn is dead; where both are, a detour through a column or row without any fault. Two lanes, changed on the turn from a column to a row. Two dimensions; it knows dead leaf switches only.",
+		"As published: column first where the row's turn is dead; where both are, by a column or row without faults. Two lanes, changed on turns from column to row. Two dimensions, dead leaf switches only.",
 	.needs_kfat = true,
 	.treats_planes_alike = true,
 	.n_dims = 2,

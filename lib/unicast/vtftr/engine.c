@@ -340,7 +340,7 @@ const struct fab_unicast_engine fab_unicast_vtftr_ib = {
 	.name = "vtftr-ib",
 	.summary = "any usable line, with service levels for InfiniBand",
 	.manual =
-		"Any usable row or column, any number of dimensions and planes, dead root switches and links, too; always shortest paths, as long as the lanes suffice. Service level and lane are the same where that is free of cycles, which is nearly always so while some row and some column are without faults; else lanes follow from service level, in-port and out-port (SL2VL), as few service levels as are found.",
+		"Any usable row or column, any number of dimensions and planes, dead root switches and links, too; shortest paths as long as lanes suffice. Service level and lane are the same where that has no cycles, nearly always while some row and some column are without faults; else lanes follow from service level, in-port and out-port (SL2VL), with as few levels as are found.",
 	.needs_kfat = true,
 	.route = route_vtftr_ib,
 };
@@ -400,7 +400,7 @@ const struct fab_unicast_engine fab_unicast_intermediate = {
 	.name = "intermediate",
 	.summary = "by intermediate leaf switches, a lane more for each",
 	.manual =
-		"Where dimension order is cut, first to an intermediate leaf switch and on from there by dimension order, with another lane behind each of them: the algorithm that VTFTR is compared with for its lanes (Liu et al. 2022, reference 31). As few lanes as all pairs need, up to `--max-vls`; what needs more has no path.",
+		"Where dimension order is cut, first to an intermediate leaf switch and on from there by dimension order, with another lane behind each of them: the algorithm that VTFTR is compared with for its lanes (Liu et al. 2022, reference 31). As few lanes as all pairs need, up to `--set max-vls`; what needs more has no path.",
 	.needs_kfat = true,
 	.route = route_intermediate,
 };
