@@ -158,7 +158,7 @@ static const struct fab_pattern_kind kinds[] = {
 	{.form = "grid:AxB",
 	 .summary = "every line of the grid along every axis, last axis fastest",
 	 .manual =
-		 "The processes form a grid AxB or AxBxC..., of up to 8 axes, the last one varying fastest. Every line of the grid along every axis is a group, so that a process is in as many groups as there are axes longer than 1.",
+		 "The processes form a grid AxB or AxBxC..., of up to 8 axes, the last one varying fastest. Every line of the grid along every axis is a group: a process is in one for each axis longer than 1.",
 	 .takes = "a grid takes per, ppn, order, seed",
 	 .is_grid = true,
 	 .needs = size_of_grid,
@@ -166,7 +166,7 @@ static const struct fab_pattern_kind kinds[] = {
 	{.form = "random:groups=N,size=K",
 	 .summary = "random processes; size=K-L: of random size",
 	 .manual =
-		 "N groups of K different processes, or with `size=`K-L of a number from K to L. Without `seed=` the seed is that of `--seed`.",
+		 "N groups of K different processes, with `size=`K-L of K to L of them. Without `seed=` by `--seed`.",
 	 .takes = "random takes groups, size, seed, per, ppn, order",
 	 .keys = {{"groups", 1, MAX_GROUPS, AT(number[GROUPS]), false},
 		  {"size", 1, UINT32_MAX, AT(number[LEAST]), true}},
@@ -176,7 +176,7 @@ static const struct fab_pattern_kind kinds[] = {
 	{.form = "tree:fanout=K",
 	 .summary = "K neighbours a group, their first ones again K a group, ...",
 	 .manual =
-		 "K processes that follow each other are a group; the first of each are the processes of the next level, and so on until one group is left.",
+		 "K processes that follow each other are a group; the first of each are those of the next level, and so on to one group.",
 	 .takes = "a tree takes fanout, per, ppn, order, seed",
 	 .keys = {{"fanout", 2, UINT32_MAX, AT(number[FANOUT]), false}},
 	 .missing = "tree needs fanout=K",
