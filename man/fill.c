@@ -428,7 +428,9 @@ static int fill(const char *path)
 		else
 			fill_line(line);
 		if (!strncmp(line, ".TH ", 4))
-			puts(".ad l\n.nr HY 0\n.hy 0");
+			puts(".ad l\n.nr HY 0");
+		if (!strncmp(line, ".TH ", 4) || !strcmp(line, ".EE\n"))
+			puts(".hy 0"); /* .EE begins to hyphenate again */
 	}
 	free(line);
 	return fclose(file) || fflush(stdout) ? 1 : 0;
