@@ -76,8 +76,7 @@ static const struct {
 	uint32_t (*choose)(const struct candidates *c);
 } choosers[] = {
 	{"least", "most room behind it",
-	 "The output behind which the adaptive lane has most room, of equals a random one.",
-	 by_most_room},
+	 "Most room in the adaptive lane, of equals a random one.", by_most_room},
 	{"random", "any", "Any of them, with the same probability.", at_random},
 	{"two", "the better of two random ones",
 	 "Of two random ones the one with more room (Mitzenmacher 2001).", by_two},

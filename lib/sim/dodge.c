@@ -14,7 +14,7 @@ static const struct fab_choice dodges[] = {
 	{"none", "a switch drops what it has for a dead port",
 	 "A switch drops what it has for a dead port, as in InfiniBand.", true},
 	{"lists", "the published lists of another leaf switch",
-	 "It hands the packet to the first leaf switch in the published list of its entry (Liu et al. 2022); from there the packet goes by the other dimension first, then straight.",
+	 "It hands the packet to the first leaf switch in the published list of its entry (Liu et al. 2022); from there by the other dimension first, then straight.",
 	 true},
 	{"search", "any way on that the lanes allow",
 	 "Packets carry the dead leaf switches that they have met, and switches take the way on with the fewest segments.",

@@ -26,8 +26,7 @@ static const struct fab_choice drops[] = {
 	{"tail", "what arrives at a full buffer is lost",
 	 "What arrives at a full buffer is lost.", true},
 	{"trim", "its payload is lost, and the header goes on first",
-	 "A packet that arrives at a full buffer loses its payload; its header goes on before all payload, so that the receiver knows.",
-	 true},
+	 "Its payload is lost; the header goes on before all payload.", true},
 };
 
 FAB_CHOICES(fab_sim_drop_choices, "drop", drops);

@@ -38,16 +38,15 @@ static const struct fab_choice routes[] = {
 		 "Dimension order on tori, meshes and hyperx, on lanes that no cycle of waiting can use: the tables of algorithm `dor`."},
 	[FAB_SIM_BY_QUEUE] =
 		{"adaptive", "the output on a shortest path that is free first",
-		 "Minimal adaptive: at each switch, of the outputs on shortest paths the one with most room behind it, without bounds on buffers the one that is free first; of equals a random one. With bounds a packet that finds no room goes on by the tables, on their lanes, to its end."},
-	[FAB_SIM_SPRAY] =
-		{"spray", "a random output on a shortest path",
-		 "As `adaptive`, with a random output on a shortest path, for each packet."},
+		 "Minimal adaptive: of a switch's outputs on shortest paths the one with most room behind it, without bounds on buffers the one that is free first; of equals a random one."},
+	[FAB_SIM_SPRAY] = {"spray", "a random output on a shortest path",
+			   "As `adaptive`, but each packet takes a random such output."},
 	[FAB_SIM_BY_VALIANT] =
 		{"valiant", "over a random switch with hosts",
-		 "First to a random switch with hosts, then to the target, both parts as `adaptive`."},
+		 "Over a random switch with hosts, both parts as `adaptive`."},
 	[FAB_SIM_BY_UGAL] =
 		{"ugal", "over a random switch where the shortest way is full",
-		 "As `valiant` where the room taken behind the next switch, times the hops, is less there than on the shortest way; else as `adaptive`."},
+		 "As `valiant` where room taken behind the next switch times hops is less there than on the shortest way; else as `adaptive`."},
 };
 
 FAB_CHOICES(fab_sim_route_choices, "routing", routes);

@@ -414,7 +414,7 @@ const struct fab_traffic_kind fab_traffic_allreduce = {
 	.form = "allreduce:KIND",
 	.summary = "a sum of vectors of all hosts: ring, recdbl or tree",
 	.manual =
-		"Once the sum of a vector, of `--size` bytes, of all hosts for all hosts: `ring` (reduce-scatter and allgather), `recdbl` (recursive doubling) or `tree` (binomial reduce and broadcast). A host sends what belongs to a round when all of the rounds before has arrived.",
+		"Once the sum of vectors of `--size` bytes of all hosts for all: `ring` (reduce-scatter and allgather), `recdbl` (recursive doubling) or `tree` (binomial reduce and broadcast). A host sends a round when all of those before has arrived.",
 	.is_finite = true,
 	.check = check_allreduce,
 	.make = make_allreduce,
@@ -424,7 +424,7 @@ const struct fab_traffic_kind fab_traffic_broadcast = {
 	.form = "broadcast:KIND",
 	.summary = "from the first host to all: binomial, scatter or tree",
 	.manual =
-		"Once `--size` bytes from the first host to all others, by messages, `binomial` or `scatter` (scattered down the binomial tree, then around the ring), and by a multicast `tree` (`--mcast-algorithm`). Without an argument all of them.",
+		"Once `--size` bytes from the first host to all, by messages (`binomial`; `scatter`: down that tree, then around the ring) and by a multicast `tree`; without KIND by all.",
 	.is_finite = true,
 	.argument_is_optional = true,
 	.schedules = fab_broadcasts,
@@ -436,7 +436,7 @@ const struct fab_traffic_kind fab_traffic_allgather = {
 	.form = "allgather:KIND",
 	.summary = "from each host to all: ring, bruck or tree",
 	.manual =
-		"Once `--size` bytes of each host for all others, by messages, around a `ring` or in log2 n rounds (`bruck`: Bruck 1997), and by a multicast `tree`, the same for all. Without an argument all of them.",
+		"Once `--size` bytes of each host for all, by messages (`ring`; `bruck`: log2 n rounds, Bruck 1997) and by a multicast `tree`, one for all; without KIND by all.",
 	.is_finite = true,
 	.argument_is_optional = true,
 	.schedules = fab_allgathers,
@@ -448,7 +448,7 @@ const struct fab_traffic_kind fab_traffic_barrier = {
 	.form = "barrier:KIND",
 	.summary = "none goes on before all have come: dissemination or tree",
 	.manual =
-		"Once a barrier, by messages of a byte in log2 n rounds (`dissemination`), and up a binomial tree by messages and back by a multicast `tree`. Without an argument both.",
+		"Once: `dissemination`, a byte in log2 n rounds; `tree`, messages up a binomial tree, multicast back; without KIND both.",
 	.is_finite = true,
 	.argument_is_optional = true,
 	.schedules = fab_barriers,

@@ -340,7 +340,7 @@ static int make_groups(const struct fab_traffic_problem *p, const char *argument
 const struct fab_traffic_kind fab_traffic_uniform = {
 	.form = "uniform",
 	.summary = "each message to any other host",
-	.manual = "Each message goes to any other host, each with the same probability.",
+	.manual = "Each message to any other host with equal probability.",
 	.make = make_uniform,
 };
 
@@ -348,7 +348,7 @@ const struct fab_traffic_kind fab_traffic_permutation = {
 	.form = "permutation:SPEC",
 	.summary = "each host to one other, as --permutation of fabric-faults",
 	.manual =
-		"Each host sends to one other, by a permutation below; a host without a target, or with itself as target, sends nothing.",
+		"By `--permutation` of `fabric-faults`(1) each host sends to one other, or nothing where that is none or itself.",
 	.check = fab_permutation_check,
 	.make = make_permutation,
 };
@@ -365,8 +365,7 @@ const struct fab_traffic_kind fab_traffic_hotspot = {
 const struct fab_traffic_kind fab_traffic_incast = {
 	.form = "incast:K",
 	.summary = "K hosts send to the first one",
-	.manual =
-		"K hosts, evenly apart in the order of the fabric, send to the first host.",
+	.manual = "K hosts, as evenly apart, send to the first host.",
 	.check = check_incast,
 	.make = make_incast,
 };
@@ -375,7 +374,7 @@ const struct fab_traffic_kind fab_traffic_groups = {
 	.form = "groups",
 	.summary = "multicast: the first member of each group to the others",
 	.manual =
-		"Multicast: the first live member of each group sends to the group along its tree; with `groups:all` every member does. A host that sends to several groups alternates between them.",
+		"Multicast: each group's first live member (`groups:all`: all) sends by its tree; a sender alternates between groups.",
 	.needs_groups = true,
 	.argument_is_optional = true,
 	.check = check_groups,

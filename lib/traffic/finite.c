@@ -106,7 +106,7 @@ const struct fab_traffic_kind fab_traffic_alltoall = {
 	.form = "alltoall",
 	.summary = "one message from each to each",
 	.manual =
-		"Once a message from each host to each other one: to the next, to the next but one and so on; with `alltoall:random` in a random order of each host.",
+		"Once a message from each host to each other: the next, the next but one ...; `alltoall:random`: each in a random order.",
 	.is_finite = true,
 	.argument_is_optional = true,
 	.check = check_alltoall,
@@ -204,8 +204,7 @@ static int make_trace(const struct fab_traffic_problem *p, const char *argument,
 const struct fab_traffic_kind fab_traffic_trace = {
 	.form = "trace:FILE",
 	.summary = "the messages of a file: TIME SOURCE TARGET BYTES",
-	.manual =
-		"Once the messages of a file, each at its time (fabric-formats(5)); messages of a host to itself are left out.",
+	.manual = "Once the messages of a file (`fabric-formats`(5)).",
 	.is_finite = true,
 	.check = check_trace,
 	.make = make_trace,
