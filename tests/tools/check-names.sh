@@ -48,7 +48,6 @@ check MULTICAST mcroute --algorithm fabric-mcroute.1
 check UNICAST faults --algorithm fabric-faults.1
 check UNICAST topo --algorithm -
 check MAPPINGS bootplan --algorithm fabric-bootplan.1
-check PATTERNS mcroute --pattern fabric-mcroute.1
 check PATTERNS mcroute --pattern fabric-topologies.7
 check PERMUTATIONS faults --permutation fabric-faults.1
 check RDMA_SCHEMES rdma --scheme fabric-rdma.1

@@ -35,7 +35,7 @@ const struct fab_mcast_engine fab_mcast_fulb = {
 	.name = "fulb",
 	.summary = "root used least often, least loaded port of fewest hops",
 	.manual =
-		"The root is the candidate that was the root of the fewest groups so far. From every member towards it by the least loaded of the ports with the fewest hops, until the path meets the tree.",
+		"The root is the candidate used least often so far. From each member towards it by the least loaded port with the fewest hops, until the path meets the tree.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.grow = grow,
@@ -44,7 +44,7 @@ const struct fab_mcast_engine fab_mcast_fulb = {
 const struct fab_mcast_engine fab_mcast_fulb_links = {
 	.name = "fulb-links",
 	.summary = "fulb from the root of least adjacent load",
-	.manual = "The same from the candidate whose own cables carry the least.",
+	.manual = "As `fulb`; root: the candidate whose own cables carry least.",
 	.root_rule = FAB_ROOT_LEAST_ADJACENT,
 	.is_in_all = true,
 	.grow = grow,
@@ -63,7 +63,7 @@ const struct fab_mcast_engine fab_mcast_fulb_mean = {
 	.name = "fulb-mean",
 	.summary = "fulb from the root of least mean distance",
 	.manual =
-		"As `fulb`, but the root is one of the candidates with the least mean distance to the members: trees have fewer cables where these differ, and fewer roots share all groups.",
+		"As `fulb`, but from candidates with the least mean distance to the members: where these differ trees have fewer cables, and fewer roots share all groups.",
 	.is_baseline = differs,
 	.scratch_new = fab_mean_new,
 	.choose_root = fab_mean_choose_root,
@@ -170,7 +170,7 @@ const struct fab_mcast_engine fab_mcast_fulb_local = {
 	.name = "fulb-local",
 	.summary = "fulb on paths with the fewest cables between dragonfly groups",
 	.manual =
-		"As `fulb`, but on a dragonfly only by ports on paths of fewest hops with the fewest cables between groups of switches; elsewhere the same.",
+		"As `fulb`, but on a dragonfly only by ports on paths of fewest hops with the fewest cables between groups of switches.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_baseline = is_dragonfly,
 	.scratch_new = local_new,

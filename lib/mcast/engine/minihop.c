@@ -45,7 +45,7 @@ const struct fab_mcast_engine fab_mcast_minihop = {
 	.name = "minihop",
 	.summary = "first root, lowest port of fewest hops; balances nothing",
 	.manual =
-		"The root is the candidate that comes first. From it every member is reached by the lowest-numbered port among those with the fewest hops. Balances nothing.",
+		"The root is the candidate that comes first. From it each member is reached by the lowest-numbered port with the fewest hops. Balances nothing.",
 	.root_rule = FAB_ROOT_FIRST,
 	.is_in_all = true,
 	.grow = grow,
@@ -54,8 +54,7 @@ const struct fab_mcast_engine fab_mcast_minihop = {
 const struct fab_mcast_engine fab_mcast_minihop_new = {
 	.name = "minihop-new",
 	.summary = "minihop from the root used least often",
-	.manual =
-		"The same from the candidate that was the root of the fewest groups so far.",
+	.manual = "As `minihop`; root: the candidate used least often so far.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.grow = grow,
@@ -65,7 +64,7 @@ const struct fab_mcast_engine fab_mcast_minihop_mean = {
 	.name = "minihop-mean",
 	.summary = "minihop from the root of least mean distance",
 	.manual =
-		"The same from the candidate with the least mean distance to the members, of equal ones that used least often.",
+		"As `minihop`; root: the candidate with the least mean distance to the members, of equal ones that used least often.",
 	.scratch_new = fab_mean_new,
 	.choose_root = fab_mean_choose_root,
 	.grow = grow,
@@ -173,7 +172,7 @@ const struct fab_mcast_engine fab_mcast_opensm = {
 	.name = "opensm",
 	.summary = "what OpenSM does by default: one root for most groups, lowest port",
 	.manual =
-		"What the subnet manager OpenSM 3.3.23 does by default, port for port: the trees of its engines minhop, ftree, lash, dor and file, and on trees of switches updn and dnup; dfsssp and sssp make others. The root is the switch with the fewest hops to the farthest switch that has members, one more to a switch that is not a member itself (so that a tree may be higher than need be when switches are members with adapters); among equals the first in the order of the GUIDs read backwards byte by byte, as OpenSM compares them on little-endian machines. From it every member is reached by the lowest-numbered port among those with the fewest hops. Loads are never looked at. OpenSM does not go farther than 62 hops from the root; members beyond are cut off, which `--verify` finds. That all switches take part in multicast is assumed.",
+		"As OpenSM 3.3.23 does by default, port for port: the trees of its engines minhop, ftree, lash, dor and file, and on trees of switches updn and dnup; dfsssp and sssp make others. The root is the switch with the fewest hops to the farthest switch that has members, one more to a switch that is not a member itself (so that a tree may be higher than need be when switches are members with adapters); among equals the first by GUIDs read backwards byte by byte, as OpenSM compares them on little-endian machines. From it as `minihop`. Members more than 62 hops from the root are cut off, as by OpenSM, which `--verify` finds. That all switches take part in multicast is assumed.",
 	.may_be_higher = true,
 	.scratch_new = scratch_new,
 	.choose_root = choose_root,

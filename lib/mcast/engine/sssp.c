@@ -79,7 +79,7 @@ const struct fab_mcast_engine fab_mcast_sssp = {
 	.name = "sssp",
 	.summary = "first root, shortest paths, least summed load among equal hops",
 	.manual =
-		"The root is the candidate that comes first. Shortest paths from it; among paths of equally many hops those with the least sum of loads.",
+		"From the candidate that comes first, by the shortest paths with the least sum of loads.",
 	.root_rule = FAB_ROOT_FIRST,
 	.is_in_all = true,
 	.scratch_new = scratch_new,
@@ -89,8 +89,7 @@ const struct fab_mcast_engine fab_mcast_sssp = {
 const struct fab_mcast_engine fab_mcast_sssp_new = {
 	.name = "sssp-new",
 	.summary = "sssp from the root used least often",
-	.manual =
-		"The same from the candidate that was the root of the fewest groups so far.",
+	.manual = "As `sssp`; root: the candidate used least often so far.",
 	.root_rule = FAB_ROOT_LEAST_USED,
 	.is_in_all = true,
 	.scratch_new = scratch_new,
@@ -101,7 +100,7 @@ const struct fab_mcast_engine fab_mcast_sssp_mean = {
 	.name = "sssp-mean",
 	.summary = "sssp from the root of least mean distance",
 	.manual =
-		"The same from the candidate with the least mean distance to the members, of equal ones that used least often.",
+		"As `sssp`; root: the candidate with the least mean distance to the members, of equal ones that used least often.",
 	.scratch_new = scratch_new,
 	.choose_root = fab_mean_choose_root,
 	.grow = grow,
