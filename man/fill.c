@@ -5,9 +5,11 @@
  * For the build and the tests. Where TABLE is one of lib/cli/values.c,
  *   @TABLE@         its names
  *   @TABLE_LIST@    a paragraph for each name
+ *   @TABLE_LINE@    all of them as text
  * VERSION, FABRIC and the like are texts that pages share (below),
  * RESULTS_FAULTS_LIST and the like are the columns of a command's results,
- * SETTINGS_SIM_LIST and the like its settings (--set).
+ * SETTINGS_SIM_LIST and the like its settings (--set), SETTINGS_SIM_LIST:FIRST..LAST
+ * a part of them, constants of models as text.
  * Between the lines .FIELDS and .END, a list: names, a tab, text; lines that begin with
  * a tab continue the text. Words in capitals in a name that begins with "-" are values.
  */
@@ -153,6 +155,30 @@ static void print_list(const struct fab_choices *c)
 	end_list();
 }
 
+/* The end of a text that others follow, or that is the last. */
+static void end_text(const char *text, bool is_last)
+{
+	if (*text && text[strlen(text) - 1] == '.')
+		fputs(is_last ? "" : " ", stdout);
+	else
+		fputs(is_last ? "." : "; ", stdout);
+}
+
+/* The names of a table with what each does, as text. */
+static void print_line(const struct fab_choices *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct fab_choice row = c->at(i);
+		const char *text = row.manual ? row.manual : row.summary;
+
+		print_name(row.form, strlen(row.form),
+			   row.form[fab_choice_row_len(&row)]);
+		fputs(": ", stdout);
+		print_text(text);
+		end_text(text, i + 1 == c->n);
+	}
+}
+
 /* Columns of results: name, of a metric [which value is better, its unit], meaning. */
 static void print_columns(const struct fab_column *columns, size_t n)
 {
@@ -231,36 +257,51 @@ static bool is_shared(const struct fab_option *o)
 	return n > 1;
 }
 
-static void print_setting(const struct fab_option *o)
+/* Does the text of a setting name all of its values? */
+static bool names_all(const struct fab_option *o)
+{
+	const struct fab_choices *c = o->choices;
+
+	for (size_t i = 0; c && c->names && i < c->n; i++)
+		if (!strstr(o->help, c->names[i]))
+			return false;
+	return c && c->names;
+}
+
+/* [default; range] of a setting; `usual`: a range that is not printed, NULL: none. */
+static void print_limits(const struct fab_option *o, const char *usual)
 {
 	const char *preset = o->preset ? o->preset : o->otherwise;
-	char *range = o->arg ? fab_option_range(o) : NULL;
+	char *range = o->arg && !names_all(o) ? fab_option_range(o) : NULL;
+
+	if (range && !is_equal(range, usual))
+		printf(" [%s%s%s]", preset ? preset : "", preset ? "; " : "", range);
+	else if (preset)
+		printf(" [%s]", preset);
+	free(range);
+}
+
+static void print_setting(const struct fab_option *o)
+{
 	char form[128];
 
 	snprintf(form, sizeof(form), "%s=%s", o->name, o->arg ? o->arg : "yes|no");
 	begin_item(form, strlen(form), true);
 	print_text(o->help);
-	if (preset || range)
-		fputs(" [", stdout);
-	if (preset)
-		print_text(preset);
-	if (range)
-		printf("%s%s", preset ? "; " : "", range);
-	puts(preset || range ? "]" : "");
-	free(range);
+	print_limits(o, NULL);
+	putchar('\n');
 }
 
-/* The settings of a command, those that others have as well by name only. */
-static void print_settings(const struct fab_option *rows)
+/* Settings up to `end`, those that other commands have as well by name only. */
+static void print_settings(const struct fab_option *rows, const struct fab_option *end)
 {
 	bool has_shared = false;
 
-	puts("Of \\fB\\-\\-set\\fR; in brackets the default, if there is one, and the range.");
 	begin_list();
-	for (const struct fab_option *o = rows; o->name; o++)
+	for (const struct fab_option *o = rows; o != end; o++)
 		if (!is_shared(o))
 			print_setting(o);
-	for (const struct fab_option *o = rows; o->name; o++)
+	for (const struct fab_option *o = rows; o != end; o++)
 		if (is_shared(o)) {
 			fputs(has_shared ? ", " : ".HP 4\n", stdout);
 			print_name(o->name, strlen(o->name), false);
@@ -269,6 +310,18 @@ static void print_settings(const struct fab_option *rows)
 	if (has_shared)
 		puts("\\ \\ As in \\fBfabric\\-options\\fR(7).");
 	end_list();
+}
+
+/* Constants of models, up to `end`, as text; the page says their usual range. */
+static void print_constants(const struct fab_option *rows, const struct fab_option *end)
+{
+	for (const struct fab_option *o = rows; o != end; o++) {
+		print_name(o->name, strlen(o->name), false);
+		fputs(": ", stdout);
+		print_text(o->help);
+		print_limits(o, "0 to 1e+09");
+		end_text("", o + 1 == end);
+	}
 }
 
 /* The settings that several commands have. */
@@ -303,6 +356,14 @@ static const struct {
 	 "0: done; 1: done, and something that was asked about was found; 2: wrong command line; 3: it could not be done; 130: interrupted. See `fabric-options`(7)."},
 };
 
+/* The row of that name; without one the end of the table. */
+static const struct fab_option *row_of(const struct fab_option *rows, const char *name)
+{
+	while (rows->name && strcmp(rows->name, name) != 0)
+		rows++;
+	return rows;
+}
+
 /* The mark that begins at `at`, "@SETTINGS_SIM_LIST@"; its length. */
 static size_t fill_settings(const char *at)
 {
@@ -313,12 +374,24 @@ static size_t fill_settings(const char *at)
 		return sizeof(shared) - 1;
 	}
 	for (size_t i = 0; i < FAB_COUNT(settings); i++) {
-		size_t len = strlen(settings[i].mark);
+		size_t len = strlen(settings[i].mark) - 1;
+		const struct fab_option *rows = settings[i].rows, *end;
+		char first[64], last[64];
 
-		if (!strncmp(at, settings[i].mark, len)) {
-			print_settings(settings[i].rows);
-			return len;
+		if (strncmp(at, settings[i].mark, len) != 0)
+			continue;
+		if (at[len] == '@') {
+			puts("Of \\fB\\-\\-set\\fR; in brackets the default, if there is one, and the range.");
+			print_settings(rows, row_of(rows, ""));
+			return len + 1;
 		}
+		if (sscanf(at + len, ":%63[^.]..%63[^@]@", first, last) != 2)
+			continue;
+		end = row_of(rows, last) + 1;
+		rows = row_of(rows, first);
+		(rows->takes == FAB_TAKES_REAL ? print_constants : print_settings)(rows,
+										   end);
+		return (size_t)(strchr(at + len, '@') + 1 - at);
 	}
 	return 0;
 }
@@ -366,6 +439,10 @@ static size_t fill_mark(const char *at)
 		}
 		if (!strncmp(behind, "_LIST@", 6)) {
 			print_list(c);
+			return len + 7;
+		}
+		if (!strncmp(behind, "_LINE@", 6)) {
+			print_line(c);
 			return len + 7;
 		}
 	}

@@ -277,35 +277,35 @@ static const struct row {
 } rows[] = {
 	[FAB_FENCE_RING] =
 		{"ring", "blocks from neighbour to neighbour, N - 1 steps",
-		 "Each node sends the block that it received last to the next node: N \\- 1 steps of one block, as Slurm does to collect data.",
+		 "Each node sends the block that it received last to the next node: N - 1 steps of one block, as Slurm does to collect data.",
 		 true, 0, plan_ring, ring_us},
 	[FAB_FENCE_TREE] =
 		{"tree:K", "up a tree of K children each, and down",
-		 "Blocks are collected up a tree in which a node has K children, and all of them are sent down again, as Slurm does for a fence without data; K is its TreeWidth. The tree is that of Slurm: complete, numbered in preorder, cut off behind the last node.",
+		 "Blocks go up a tree of K children each and down again, as Slurm (TreeWidth K) does without data: complete, numbered in preorder, cut off behind the last node.",
 		 false, FAB_FENCE_WIDTH_MAX, plan_tree, NULL},
 	[FAB_FENCE_BRUCK] =
 		{"bruck", "twice as many blocks each step, the rest in the last one",
-		 "Each node sends all it has, 1, 2, 4 ... blocks, to the node as many places before it; the last step is for the rest: the fewest steps possible.",
+		 "Each node sends all it has, 1, 2, 4 ... blocks, to the node as many places before it, the rest in the last step: the fewest steps.",
 		 true, 0, plan_bruck, bruck_us},
 	[FAB_FENCE_BRUCK_EVEN] =
 		{"bruck-even", "as bruck, with the rest spread over all steps",
-		 "As `bruck`, but if N is no power of two each step is a little less than a doubling: N / 2, N / 4 ... blocks, counted from the last step.",
+		 "As `bruck`; if N is no power of two each step is a little less than a doubling: N / 2, N / 4 ... from the last.",
 		 false, 0, plan_bruck, bruck_us},
 	[FAB_FENCE_RECDBL] =
 		{"recdbl", "partners exchange all they have",
-		 "Recursive doubling: partners exchange what they have, 1, 2, 4 ... blocks. If N is no power of two, some nodes form pairs that count as one node: two more steps.",
+		 "Recursive doubling: partners exchange what they have, 1, 2, 4 ... blocks. For other N than powers of two some pairs of nodes count as one: two more steps.",
 		 true, 0, plan_recdbl, NULL},
 	[FAB_FENCE_LEAF] =
 		{"leaf", "within each leaf switch, then among leaf switches",
-		 "Two levels: the nodes of a leaf switch give their blocks to one of them, these nodes spread them as `bruck` does, and pass all of them down.",
+		 "The nodes of a leaf switch give their blocks to one of them; these spread them as `bruck` does and pass all of them down.",
 		 true, 0, plan_leaf, NULL},
 	[FAB_FENCE_SLURM_AUTO] =
 		{"slurm-auto", "as Slurm: ring with data, else tree",
-		 "The rule of SLURM_PMIX_FENCE=auto: `ring` for a fence that collects data, `tree` with Slurm's TreeWidth otherwise.",
+		 "The rule of SLURM_PMIX_FENCE=auto: `ring` with data, else `tree` with Slurm's TreeWidth.",
 		 true, 0, NULL, NULL},
 	[FAB_FENCE_AUTO] =
 		{"auto", "the fastest one here",
-		 "The one of the others that takes least time here; the report gives the reason.",
+		 "The fastest of the requested ones, `ring`, `bruck`, `bruck-even`, `recdbl`, `leaf`, `tree:2`, `tree:16`; `why` has the reason and the next one.",
 		 true, 0, NULL, NULL},
 };
 

@@ -6,19 +6,19 @@
 static const struct fab_choice locks[] = {
 	[FAB_LOCK_RWLOCK] =
 		{"rwlock", "a reader-writer lock of POSIX",
-		 "A reader-writer lock of POSIX that prefers readers, as that of glibc does: a writer waits until no reader holds it.",
+		 "A reader-writer lock of POSIX that prefers readers, as that of glibc does by default. Every read moves one line twice, `line_ns` for each other reader. A writer waits until no reader holds it, for a time exponential in readers (`wait_us` null: over 30 years).",
 		 true},
 	[FAB_LOCK_N] =
 		{"n", "a lock for each reader, all of them for the writer",
-		 "The static algorithm: a lock for each reader; the writer takes all of them, one by one, each from a reader that goes on.",
+		 "The static algorithm: a lock for each reader. The writer takes them one by one and waits for each reader that holds its own then.",
 		 true},
 	[FAB_LOCK_2N] =
 		{"2n", "a signal lock and a read lock for each reader",
-		 "A signal lock and a read lock for each reader; the writer takes all of the first kind, then all of the second, so that it does not starve (PMIx 2.1).",
+		 "A signal lock and a read lock for each reader (PMIx 2.1). The writer takes all of the first kind, which keep readers from reading again, then all of the second: it waits once, for the last read in progress, and does not starve.",
 		 true},
-	[FAB_LOCK_MUTEX_FLAG] = {"mutex-flag",
-				 "a mutex for each reader, a flag of the writer", NULL,
-				 true},
+	[FAB_LOCK_MUTEX_FLAG] =
+		{"mutex-flag", "a mutex for each reader, a flag of the writer",
+		 "A mutex for each reader, as signal a flag of the writer.", true},
 	[FAB_LOCK_POINTER] = {"pointer", "a pointer to immutable data", NULL, true},
 };
 FAB_CHOICES(fab_locks, "lock", locks);

@@ -22,37 +22,36 @@ enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 /* name, unit, verbs of fabric-launch that use it (s: stages, a: advise, f: fence, m:
  * modex, l: store, d: faults), least, most, meaning */
 #define FAB_LAUNCH_CONSTANTS(X)                                                          \
-	X(o_us, "us", "f", 0, 1e9, "Processor time of a library for each message")       \
-	X(daemon_us, "us", "safm", 0, 1e9, "That of a daemon such as slurmstepd")        \
-	X(latency_us, "us", "safm", 0, 1e9,                                              \
-	  "Time between the end of sending and the receiver")                            \
+	X(o_us, "us", "f", 0, 1e9, "Processor time of a message sent or received")       \
+	X(daemon_us, "us", "safm", 0, 1e9,                                               \
+	  "Processor time of a message of a daemon such as slurmstepd")                  \
+	X(latency_us, "us", "safm", 0, 1e9, "From the end of sending to the receiver")   \
 	X(gap_ns_per_B, "ns/B", "safm", 0, 1e9, "A byte on a cable")                     \
 	X(copy_ns_per_B, "ns/B", "safm", 0, 1e9, "A byte copied by the receiver")        \
 	X(tree_width, "1", "safm", 1, 65533, "TreeWidth of Slurm")                       \
 	X(fanout, "1", "sa", 1, 64, "--fanout of sbcast")                                \
 	X(submit_ms, "ms", "sa", 0, 1e9, "From the request to the allocation")           \
 	X(allocate_ms, "ms", "sa", 0, 1e9, "Nodes are chosen and informed")              \
-	X(daemon_ms, "ms", "sa", 0, 1e9, "One level of the tree that starts daemons")    \
+	X(daemon_ms, "ms", "sa", 0, 1e9, "A level of the tree that starts daemons")      \
 	X(skew_ms, "ms", "sa", 0, 1e9,                                                   \
 	  "Nodes are ready up to this much later, evenly spread")                        \
-	X(fork_ms, "ms", "sa", 0, 1e9, "Start of a process of a node")                   \
+	X(fork_ms, "ms", "sa", 0, 1e9, "Start of a process")                             \
 	X(previous_end_s, "s", "sa", 0, 1e9,                                             \
-	  "With instant: files are transferred while the previous job ends")             \
+	  "With instant: time in which files come while the previous job ends")          \
 	X(blob_B, "B", "sa", 0, 1e12,                                                    \
 	  "With instant: data of subsystems for a node before it starts")                \
 	X(image_MB, "MB", "sa", 0, 1e9, "Program and libraries")                         \
 	X(files, "1", "sa", 0, 1e9, "Files that a process opens before main()")          \
 	X(lookups, "1", "sa", 0, 1e6, "Directories searched in vain for each file")      \
-	X(fs_MBps, "MB/s", "sa", 1e-3, 1e12,                                             \
-	  "Rate of the file system, all servers together")                               \
+	X(fs_MBps, "MB/s", "sa", 1e-3, 1e12, "Rate of the file system, all servers")     \
 	X(node_MBps, "MB/s", "sa", 1e-3, 1e9, "Rate of the cable of a node")             \
-	X(fs_ops, "1/s", "sa", 1e-3, 1e12,                                               \
-	  "Opens that the file system serves in a second")                               \
+	X(fs_ops, "1/s", "sa", 1e-3, 1e12, "Opens a second that the file system serves") \
 	X(open_us, "us", "sa", 0, 1e9, "An open that no other delays")                   \
 	X(discover_ms, "ms", "sa", 0, 1e9, "A process finds the hardware of its node")   \
 	X(init_ms, "ms", "sa", 0, 1e9, "PMIx_Init")                                      \
 	X(register_ms, "ms", "sa", 0, 1e9, "PMIx_server_register_nspace, fixed part")    \
-	X(register_us, "us", "sa", 0, 1e9, "PMIx_server_register_nspace, each process")  \
+	X(register_us, "us", "sa", 0, 1e9,                                               \
+	  "PMIx_server_register_nspace, for each process")                               \
 	X(put_us, "us", "sa", 0, 1e9, "PMIx_Put of a key")                               \
 	X(commit_us, "us", "sa", 0, 1e9, "PMIx_Commit")                                  \
 	X(fence_us, "us", "sam", 0, 1e9, "PMIx_Fence of a process without a network")    \

@@ -23,16 +23,13 @@ enum {
 
 static const struct fab_choice opts[] = {
 	{"addr", "addresses of UCX of 51 bytes take 21",
-	 "Addresses of UCX take 21 bytes instead of 51; every value of 51 bytes is taken for one.",
-	 true},
-	{"procid", "a process is its rank, not namespace and rank",
-	 "A process is identified by its rank in the job, without the name of the namespace.",
-	 true},
+	 "Addresses of UCX, which every value of 51 bytes is taken for, take 21.", true},
+	{"procid", "a process is its rank, not namespace and rank", NULL, true},
 	{"keyindex", "names of keys once a node",
-	 "Names of keys are written once a node, then their index. The library decides by the last key alone whether that pays.",
+	 "Names of keys once a node, then their index, if that pays for the last key.",
 	 true},
 	{"leb128", "integers in base 128",
-	 "Integers take a byte for each 7 bits (LEB128) instead of 2, 4 or 8, and sizes lose the type in front of them.",
+	 "Integers of a byte for each 7 bits (LEB128) instead of 2, 4 or 8, sizes without the type in front of them.",
 	 true},
 };
 FAB_CHOICES(fab_size_opts, "optimisation", opts);
@@ -47,15 +44,12 @@ static const struct fab_choice scopes[] = {
 	[FAB_SCOPE_GLOBAL] = {"global", "read by all processes (the default)", NULL,
 			      true},
 	[FAB_SCOPE_REMOTE] = {"remote", "read on other nodes only", NULL, true},
-	[FAB_SCOPE_NODE] = {"node", "read on the own node only: it enters no fence", NULL,
-			    true},
-	[FAB_SCOPE_PROCESS] = {"process",
-			       "read by the process itself: it enters no fence", NULL,
+	[FAB_SCOPE_NODE] = {"node", "read on the own node only, no fence", NULL, true},
+	[FAB_SCOPE_PROCESS] = {"process", "read by the process itself, no fence", NULL,
 			       true},
-	[FAB_SCOPE_NODE_LEVEL] =
-		{"node-level",
-		 "put by one process for its node (PMI-2): it enters no fence", NULL,
-		 true},
+	[FAB_SCOPE_NODE_LEVEL] = {"node-level",
+				  "of its node, by one process (PMI-2), no fence", NULL,
+				  true},
 };
 FAB_CHOICES(fab_key_scopes, "scope", scopes);
 

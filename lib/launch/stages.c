@@ -19,15 +19,15 @@ static const double MAX_MBPS = 1e9; /* limit of fab_machine_parse() */
 static const struct fab_choice interfaces[] = {
 	[FAB_PMI1] =
 		{"pmi1", "PMI-1: strings, one request at a time",
-		 "PMI-1 as in MPICH: a flat store of strings, one request of a connection at a time, all over a barrier; each process keeps what it needs.",
+		 "As in MPICH: a flat store of strings, one request of a connection at a time, all over a barrier; each process keeps what it needs.",
 		 true},
 	[FAB_PMI2] =
 		{"pmi2", "PMI-2: as PMI-1, faster, with respawn",
-		 "PMI-2: keys of the node or of all, threads, processes that replace failed ones.",
+		 "Keys of the node or of all, threads, processes that replace failed ones.",
 		 true},
 	[FAB_PMIX] =
 		{"pmix", "PMIx: typed values, all wire-ups",
-		 "PMIx: typed values, fences that need not block, Gets on demand, data before the start.",
+		 "Typed values, fences that need not block, Gets on demand, data before the start.",
 		 true},
 };
 FAB_CHOICES(fab_launch_interfaces, "interface", interfaces);
@@ -37,7 +37,7 @@ static const struct fab_choice wireups[] = {
 			     true},
 	[FAB_WIREUP_BACKGROUND] =
 		{"background", "the fence runs while adapters are opened",
-		 "The fence runs while adapters are opened; the first Get waits for it, and there is no barrier.",
+		 "The fence runs while adapters are opened; the first Get waits for it; no barrier.",
 		 true},
 	[FAB_WIREUP_DIRECT] =
 		{"direct", "each requests the data it needs",
@@ -47,7 +47,7 @@ static const struct fab_choice wireups[] = {
 				       NULL, true},
 	[FAB_WIREUP_INSTANT] =
 		{"instant", "all is known before: nothing is exchanged",
-		 "The ideal of PMIx: files are transferred while the previous job ends, addresses are known before, nothing is exchanged, there is no barrier. No manager has all of it.",
+		 "The aim of PMIx, which no manager has entirely: files by a tree while the previous job ends (`previous_end_s`), a blob of `blob_B` a node, addresses known before; no put, exchange or barrier.",
 		 true},
 };
 FAB_CHOICES(fab_launch_wireups, "wire-up", wireups);
@@ -57,7 +57,7 @@ static const struct fab_choice stage_ins[] = {
 			     true},
 	[FAB_STAGE_CACHE] =
 		{"cache", "a node opens and reads once for all",
-		 "A cache on each node, started as a step before (such as Spindle), opens and reads once for all its processes.",
+		 "A cache on each node (such as Spindle), a step of its own that is submitted, allocated and started before, opens and reads once for all its processes.",
 		 true},
 	[FAB_STAGE_TREE] = {"tree", "one node reads, a tree spreads (sbcast)", NULL,
 			    true},

@@ -69,7 +69,7 @@ tags() {
 tags <"${page%/*}/fabric-options.7" | grep '^-' | words >"$work/shared"
 {
   tags <"$page" | grep '^-' | words
-  grep -e 'explains what all commands have' -e '^Also there:' "$page" | sed 's/\\-/-/g' | words |
+  grep -e 'explains what all commands have' -e '^Also there:' -e 'is there, too' "$page" | sed 's/\\-/-/g' | words |
     grep -xFf "$work/shared"
 } | sort -u >"$work/page"
 check_same "$work/page" "$page"
@@ -79,8 +79,13 @@ if grep -q -e --list-settings "$work/help"; then
   run 0 --list-settings --format=csv --no-header
   sed 's/,.*//' "$work/out" | sort >"$work/settings"
   [ -s "$work/settings" ] || fail '--list-settings lists nothing'
-  sed -n '/^\.SS Settings/,/^\.S[SH] "*[^S]/p' "$page" | tags | sed 's/=.*//; s/, /\n/g' |
-    sort >"$work/page"
+  # in lists, and constants of models with a text behind a colon
+  sed -n '/^\.SS Settings/,/^\.SH/p' "$page" >"$work/section"
+  {
+    tags <"$work/section" | sed 's/=.*//; s/, /\n/g' | grep -v '^[A-Z]'
+    sed -n '/^\.SS Constants/,/^\.SH/p' "$page" | grep -oE 'fB[A-Za-z0-9\\_-]+\\fR: ' |
+      sed 's/\\-/-/g; s/^fB//; s/\\fR: //'
+  } | sort >"$work/page"
   diff "$work/settings" "$work/page" || fail "settings of --list-settings (<) and of $page (>) differ"
 fi
 
