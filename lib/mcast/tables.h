@@ -116,7 +116,7 @@ struct fab_loaded {
  * when the port of its switch that leads to it (port 0 for a switch) is in the table;
  * groups of fewer than two members need nothing. The height is the least over all
  * switches of the most hops, along the group's cables, to a member's switch: that of an
- * engine's tree when the tables hold one. `weights` may be NULL. *out is ended by
+ * engine's tree when the tables hold one. `weights` may be NULL. *out needs
  * fab_loaded_fini(). O(entries + members + switches + ports).
  */
 void fab_loaded_of(const struct fab_fabric *f, const struct fab_groups *groups,
