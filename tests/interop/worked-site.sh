@@ -49,7 +49,7 @@ ssh() { # HOST COMMAND...
   nsenter -t "$pid" -n ip addr add "$(awk -v n="$host" '$2 == n { print $1 }' addresses)/16" dev eth0
   nsenter -t "$pid" -n "${words[@]}" -d --log-facility=- --dhcp-leasefile="$dir/leases-$host" >"$host.log" 2>&1 &
 }
-sed -n '/^\.SH "A WORKED SITE"/,/^\.SH "SEE/p' "$page" | sed -n '/^\.EX/,/^\.EE/p' | grep -v '^\.E[XE]' |
+sed -n '/^\.SH "A WORKED SITE"/,/^\.SH "SEE/p' "$page" | sed -n '/^\.EX/,/^\.EE/p' | grep -v -e '^\.E[XE]' -e '^#' |
   sed "s/\\\\-/-/g; s/\\\\(aq/'/g" >commands
 [ "$(grep -c '' commands)" -eq 6 ] || fail "the page has other commands: $(cat commands)"
 while read -r -u 3 command; do
