@@ -356,6 +356,14 @@ static const struct {
 	 "0: done; 1: done, and something that was asked about was found; 2: wrong command line; 3: it could not be done; 130: interrupted. See `fabric-options`(7)."},
 };
 
+/* The length of `mark` where it begins at `at`, else 0. */
+static size_t length_of(const char *at, const char *mark)
+{
+	size_t len = strlen(mark);
+
+	return strncmp(at, mark, len) ? 0 : len;
+}
+
 /* The row of that name; without one the end of the table. */
 static const struct fab_option *row_of(const struct fab_option *rows, const char *name)
 {
@@ -367,11 +375,11 @@ static const struct fab_option *row_of(const struct fab_option *rows, const char
 /* The mark that begins at `at`, "@SETTINGS_SIM_LIST@"; its length. */
 static size_t fill_settings(const char *at)
 {
-	static const char shared[] = "@SETTINGS_SHARED_LIST@";
+	size_t shared = length_of(at, "@SETTINGS_SHARED_LIST@");
 
-	if (!strncmp(at, shared, sizeof(shared) - 1)) {
+	if (shared) {
 		print_shared_settings();
-		return sizeof(shared) - 1;
+		return shared;
 	}
 	for (size_t i = 0; i < FAB_COUNT(settings); i++) {
 		size_t len = strlen(settings[i].mark) - 1;
@@ -387,8 +395,10 @@ static size_t fill_settings(const char *at)
 		}
 		if (sscanf(at + len, ":%63[^.]..%63[^@]@", first, last) != 2)
 			continue;
-		end = row_of(rows, last) + 1;
+		end = row_of(rows, last);
 		rows = row_of(rows, first);
+		if (!rows->name || !end++->name)
+			continue;
 		(rows->takes == FAB_TAKES_REAL ? print_constants : print_settings)(rows,
 										   end);
 		return (size_t)(strchr(at + len, '@') + 1 - at);
@@ -398,56 +408,61 @@ static size_t fill_settings(const char *at)
 
 static size_t fill_results(const char *at)
 {
-	static const char schemes[] = "@RDMA_BITS_LIST@";
+	size_t len = length_of(at, "@RDMA_BITS_LIST@");
 
-	if (!strncmp(at, schemes, sizeof(schemes) - 1)) {
+	if (len)
 		print_schemes();
-		return sizeof(schemes) - 1;
-	}
-	for (size_t t = 0; t < FAB_COUNT(results); t++)
-		if (!strncmp(at, results[t].mark, strlen(results[t].mark))) {
+	for (size_t t = 0; !len && t < FAB_COUNT(results); t++) {
+		len = length_of(at, results[t].mark);
+		if (len)
 			print_columns(results[t].columns, *results[t].n);
-			return strlen(results[t].mark);
+	}
+	return len;
+}
+
+/* The names of a table of lib/cli/values.c, in one of three forms. */
+static size_t fill_table(const char *at)
+{
+	for (size_t i = 0; i < fab_cli_n_tables; i++) {
+		const struct fab_choices *c = fab_cli_tables[i].choices;
+		size_t len = length_of(at + 1, fab_cli_tables[i].name);
+		const char *behind = at + 1 + len;
+
+		if (len && *behind == '@') {
+			print_names(c);
+			return len + 2;
 		}
+		if (len && length_of(behind, "_LIST@")) {
+			print_list(c);
+			return len + 7;
+		}
+		if (len && length_of(behind, "_LINE@")) {
+			print_line(c);
+			return len + 7;
+		}
+	}
 	return 0;
 }
 
 /* The mark that begins at `at`; its length, 0: no mark. */
 static size_t fill_mark(const char *at)
 {
-	size_t i;
+	size_t len;
 
-	if (!strncmp(at, "@DATE@", 6))
+	if (length_of(at, "@DATE@"))
 		return fputs(PAGE_DATE, stdout), 6;
-	if (!strncmp(at, "@VERSION@", 9))
+	if (length_of(at, "@VERSION@"))
 		return fputs(FAB_VERSION, stdout), 9;
-	for (i = 0; i < FAB_COUNT(texts); i++)
-		if (!strncmp(at, texts[i].mark, strlen(texts[i].mark))) {
+	for (size_t i = 0; i < FAB_COUNT(texts); i++) {
+		len = length_of(at, texts[i].mark);
+		if (len) {
 			print_text(texts[i].text);
-			return strlen(texts[i].mark);
-		}
-	for (i = 0; i < fab_cli_n_tables; i++) {
-		const struct fab_choices *c = fab_cli_tables[i].choices;
-		size_t len = strlen(fab_cli_tables[i].name);
-		const char *behind = at + 1 + len;
-
-		if (strncmp(at + 1, fab_cli_tables[i].name, len) != 0)
-			continue;
-		if (*behind == '@') {
-			print_names(c);
-			return len + 2;
-		}
-		if (!strncmp(behind, "_LIST@", 6)) {
-			print_list(c);
-			return len + 7;
-		}
-		if (!strncmp(behind, "_LINE@", 6)) {
-			print_line(c);
-			return len + 7;
+			return len;
 		}
 	}
-	i = fill_settings(at);
-	return i ? i : fill_results(at);
+	len = fill_table(at);
+	len = len ? len : fill_settings(at);
+	return len ? len : fill_results(at);
 }
 
 /* The marks of a line and what is between them. */
