@@ -325,7 +325,7 @@ const struct fab_unicast_engine fab_unicast_minhop = {
 	.name = "minhop",
 	.summary = "fewest hops, ports balanced, as OpenSM does",
 	.manual =
-		"Fewest hops as OpenSM's minhop: each LID by the port of fewest hops that serves the fewest LIDs so far, but those of switches.",
+		"Fewest hops as OpenSM's minhop: each LID by the port of fewest hops that serves the fewest LIDs so far, those of switches not counted.",
 	.imitates_opensm = true,
 	.caveat = FAB_CAVEAT_OPENSM,
 	.route = route_minhop,
