@@ -14,7 +14,7 @@
 /* In the order in which they are documented. */
 const struct fab_mapping_engine fab_mapping_engines[] = {
 	{"scda", "supernode i to server i mod N",
-	 "Block-cyclic by the outermost units with a capacity of their own (supernodes in the preset): unit i from server i mod N.",
+	 "Block-cyclic by the outermost units with a capacity of their own (supernodes in the preset): unit i from server i modulo their number.",
 	 .is_in_all = true, .map = fab_map_scda},
 	{"bcda", "board i to server i mod N",
 	 "Block-cyclic by the units right above the nodes (boards).", .is_in_all = true,
@@ -32,7 +32,7 @@ const struct fab_mapping_engine fab_mapping_engines[] = {
 	 .map = fab_map_stable},
 	{"balanced",
 	 "the most for the slowest node of the batch that any mapping can give",
-	 "The largest bandwidth of the slowest node for the batch at hand, or for what `--set for` says, with cables, disks, protocol and connections. No optimum is known by `max-min` with `--set stagger`, `--set timeout` or `--set server-connections`, where the order of nodes counts, or for images of several sizes: then this mapping or that of `scda`, `bcda`, `block:1` to `block:4`, `local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever ends first, for several sizes also the one that gives each node, those with the largest images first, the server that is best then; improved by up to 1000 trials of moving or exchanging nodes; for more than 5000 nodes that by equal shares.",
+	 "The largest bandwidth of the slowest node for the batch at hand, or for what `--set for` says, with cables, disks, protocol and connections. No optimum is known by `max-min` with `--set stagger`, `--set timeout` or `--set server-connections`, where the order of nodes counts, or for images of several sizes: then this mapping or that of `scda`, `bcda`, `block:1` to `block:4`, `local`, `robust`, `stable` or (with `--loaded`) `keep`, whichever ends first, for several sizes also the one that gives each node, those with the largest images first, the server that is best then (by `equal-share` only these two, not improved); improved by up to 1000 trials of moving or exchanging nodes; for more than 5000 nodes that by equal shares.",
 	 .is_for_batch = true, .is_in_all = true, .map = fab_map_balanced},
 	{"keep", "nodes keep their server; orphans are spread best",
 	 "The mapping before (`--loaded`, else `balanced`) stays: only nodes whose server is down get another one, so that the slowest node gets the most; with `--with-server` also as many others as exceed what the best mapping leaves on their segments.",
