@@ -316,7 +316,7 @@ const struct fab_option launch_settings[] = {
 	{"model-only", NULL, "Fences by formula only, nothing is simulated",
 	 FAB_TAKES_NOTHING, TO(model_only)},
 	{"namespace", "N",
-	 "Of size: length of the namespace, counted without procid: 10 of Open RTE, 21 and more of Slurm",
+	 "Of size: characters of the namespace's name, which counts without procid: 10 of Open RTE, 21 and more of Slurm",
 	 FAB_TAKES_NUMBER, TO(namespace_chars), .min = 1, .max = FAB_NAMESPACE_MAX,
 	 .preset = "21"},
 	{"no-cache", NULL, "Of modex: each process asks, nodes keep nothing",

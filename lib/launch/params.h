@@ -22,7 +22,8 @@ enum { FAB_LAUNCH_PARAMS_VERSION = 1 };
 /* name, unit, verbs of fabric-launch that use it (s: stages, a: advise, f: fence, m:
  * modex, l: store, d: faults), least, most, meaning */
 #define FAB_LAUNCH_CONSTANTS(X)                                                          \
-	X(o_us, "us", "f", 0, 1e9, "Processor time of a message sent or received")       \
+	X(o_us, "us", "f", 0, 1e9,                                                       \
+	  "Processor time of a library for a message sent or received")                  \
 	X(daemon_us, "us", "safm", 0, 1e9,                                               \
 	  "Processor time of a message of a daemon such as slurmstepd")                  \
 	X(latency_us, "us", "safm", 0, 1e9, "From the end of sending to the receiver")   \
