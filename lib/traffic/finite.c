@@ -204,7 +204,7 @@ static int make_trace(const struct fab_traffic_problem *p, const char *argument,
 const struct fab_traffic_kind fab_traffic_trace = {
 	.form = "trace:FILE",
 	.summary = "the messages of a file: TIME SOURCE TARGET BYTES",
-	.manual = "Once the messages of a file (`fabric-formats`(5)).",
+	.manual = "Once the messages of a file, each at its time (`fabric-formats`(5)).",
 	.is_finite = true,
 	.check = check_trace,
 	.make = make_trace,
