@@ -70,7 +70,7 @@ const struct fab_column bootplan_segment_columns[] = {
 	{"algorithm", FAB_TEXT, "rule that gave the servers", 0, AT(algorithm)},
 	{"name", FAB_TEXT, "kind of segment", 0, AT(name)},
 	{"capacity_mbps", FAB_NUMBER,
-	 "of the image on the tightest one, cables with --efficiency; null: no limit",
+	 "of the image on the tightest one, cables with --set efficiency; null: no limit",
 	 FAB_COL_MBPS, AT(capacity_mbps), FAB_METRIC_PLAIN},
 	{"max_sharers", FAB_UINT, "most nodes on any one", 0, AT(max_sharers),
 	 FAB_METRIC_LESS},

@@ -90,7 +90,7 @@ const struct fab_column launch_stages_columns[] = {
 	COLUMN(critical_path, TEXT,
 	       "critical path of the last node, in the order of time", FAB_COL_EXTRA,
 	       NONE),
-	COLUMN(goal_met, BOOL, "it stays within --goal", 0, MORE),
+	COLUMN(goal_met, BOOL, "it stays within --set goal", 0, MORE),
 	COLUMN(goal_fs_MBps, REAL,
 	       "least rate of the file system for that, MB/s; null: no rate is enough", 0,
 	       LESS),
@@ -200,7 +200,8 @@ const size_t launch_advise_n_columns = FAB_COUNT(launch_advise_columns);
 #define COLUMN(...) FAB_COLUMN_OF(struct fab_mechanism, __VA_ARGS__)
 const struct fab_column launch_mechanisms_columns[] = {
 	COLUMN(topic, TEXT, "exchange, encoding, store, detection or manager", 0, NONE),
-	{"mechanism", FAB_TEXT, "mechanism", 0, FAB_AT(struct fab_mechanism, name)},
+	{"mechanism", FAB_TEXT, "mechanism; of detection period and timeout", 0,
+	 FAB_AT(struct fab_mechanism, name)},
 	COLUMN(seconds, REAL,
 	       "a start, of store a Get, of detection one failure, s; null: it cannot run this job",
 	       FAB_COL_SECONDS, LESS),
