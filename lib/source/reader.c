@@ -2,6 +2,8 @@
 #include "source/reader.h"
 
 #include "base/map.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "fabric/fabric.h"
 #include "source/scan.h"
 
@@ -65,24 +67,20 @@ bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_
 	return true;
 }
 
-/* Control characters count as blanks, which they become in every dump. */
-static char printable(char c)
-{
-	return (unsigned char)c < 0x20 || c == 0x7f ? ' ' : c;
-}
-
+/* What dumps write as blanks counts as blanks. */
 bool fab_is_aggregation_name(const char *name, size_t n)
 {
 	static const char text[] = FAB_AGGREGATION_NAME;
+	FAB_AUTOFREE char *blanked = NULL;
 
-	while (n && printable(name[n - 1]) == ' ')
-		n--;
-	if (n != sizeof(text) - 1)
+	if (n < sizeof(text) - 1 || *name != *text)
 		return false;
-	for (size_t i = 0; i < n; i++)
-		if (printable(name[i]) != text[i])
-			return false;
-	return true;
+	blanked = fab_strndup(name, n);
+	fab_text_blank(blanked);
+	n = strlen(blanked);
+	while (n && blanked[n - 1] == ' ')
+		n--;
+	return n == sizeof(text) - 1 && !memcmp(blanked, text, n);
 }
 
 void fab_foreign_add(struct fab_foreign *foreign, uint64_t line)
