@@ -13,6 +13,7 @@
  * Between the lines .FIELDS and .END, a list: names, a tab, text; lines that begin with
  * a tab continue the text. Words in capitals in a name that begins with "-" are values.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,9 +263,12 @@ static bool names_all(const struct fab_option *o)
 {
 	const struct fab_choices *c = o->choices;
 
-	for (size_t i = 0; c && c->names && i < c->n; i++)
-		if (!strstr(o->help, c->names[i]))
+	for (size_t i = 0; c && c->names && i < c->n; i++) {
+		const char *at = strstr(o->help, c->names[i]);
+
+		if (!at || isalpha((unsigned char)at[strlen(c->names[i])]))
 			return false;
+	}
 	return c && c->names;
 }
 

@@ -77,7 +77,7 @@ const struct fab_column rdma_columns[] = {
 	 "compared with the others of the point, at 95 % confidence: fast (none is more than 2 % faster), slower (than the fastest, by more than 2 %), open, unsound (transfers did not end), reference",
 	 FAB_COL_EXTRA, AT(r.standing)},
 	{"verdict", FAB_TEXT,
-	 "of the point: take, undecided, untouched (no packet was lost or late), alone (one scheme), no_end",
+	 "of the point: take, undecided, untouched (no packet was lost, damaged or late), alone (one scheme), no_end",
 	 FAB_COL_EXTRA, AT(r.verdict)},
 	{"packets", FAB_UINT, "of data there are, a run", FAB_COL_EXTRA, AT(r.packets),
 	 FAB_METRIC_PLAIN},
