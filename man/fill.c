@@ -208,7 +208,7 @@ static void print_columns(const struct fab_column *columns, size_t n)
 	end_list();
 }
 
-/* What each scheme does, its bits with a window of 128, and what its sides keep. */
+/* Schemes: behaviour, state of both sides, answers, bits with a window of 128. */
 static void print_schemes(void)
 {
 	begin_list();
@@ -246,15 +246,27 @@ static bool is_equal(const char *a, const char *b)
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-/* Have several commands this setting, with one text and one default? */
-static bool is_shared(const struct fab_option *o)
+/* The first of the rows with the name, text and default of `o`; *n: how many there are.
+ */
+static const struct fab_option *first_of(const struct fab_option *o, int *n)
 {
-	int n = 0;
+	const struct fab_option *first = NULL;
 
+	*n = 0;
 	for (size_t t = 0; t < FAB_COUNT(settings); t++)
 		for (const struct fab_option *s = settings[t].rows; s->name; s++)
-			n += is_equal(s->name, o->name) && is_equal(s->help, o->help) &&
-			     is_equal(s->preset, o->preset);
+			if (is_equal(s->name, o->name) && is_equal(s->help, o->help) &&
+			    is_equal(s->preset, o->preset) && !(*n)++)
+				first = s;
+	return first;
+}
+
+/* Have several commands this setting? */
+static bool is_shared(const struct fab_option *o)
+{
+	int n;
+
+	(void)first_of(o, &n);
 	return n > 1;
 }
 
@@ -328,26 +340,20 @@ static void print_constants(const struct fab_option *rows, const struct fab_opti
 	}
 }
 
-/* The settings that several commands have. */
+/* The settings that several commands have, once. */
 static void print_shared_settings(void)
 {
+	int n;
+
 	begin_list();
 	for (size_t t = 0; t < FAB_COUNT(settings); t++)
-		for (const struct fab_option *o = settings[t].rows; o->name; o++) {
-			bool was_printed = false;
-
-			for (size_t k = 0; k < t; k++)
-				for (const struct fab_option *s = settings[k].rows;
-				     s->name; s++)
-					was_printed |= is_equal(s->name, o->name) &&
-						       is_equal(s->help, o->help);
-			if (is_shared(o) && !was_printed)
+		for (const struct fab_option *o = settings[t].rows; o->name; o++)
+			if (first_of(o, &n) == o && n > 1)
 				print_setting(o);
-		}
 	end_list();
 }
 
-/* What pages share. */
+/* Texts that several pages have. */
 static const struct {
 	const char *mark, *text;
 } texts[] = {

@@ -67,7 +67,7 @@ bool fab_take_rate(struct fab_span *s, uint8_t *width, uint8_t *speed, bool *is_
 	return true;
 }
 
-/* What dumps write as blanks counts as blanks. */
+/* The description is compared as dumps have it, control characters as blanks. */
 bool fab_is_aggregation_name(const char *name, size_t n)
 {
 	static const char text[] = FAB_AGGREGATION_NAME;
