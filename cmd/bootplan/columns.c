@@ -70,13 +70,13 @@ const struct fab_column bootplan_segment_columns[] = {
 	{"algorithm", FAB_TEXT, "rule that gave the servers", 0, AT(algorithm)},
 	{"name", FAB_TEXT, "kind of segment", 0, AT(name)},
 	{"capacity_mbps", FAB_NUMBER,
-	 "of the image on the tightest one, cables with --set efficiency; null: no limit",
+	 "of the image on the tightest segment, cables with --set efficiency; null: no limit",
 	 FAB_COL_MBPS, AT(capacity_mbps), FAB_METRIC_PLAIN},
-	{"max_sharers", FAB_UINT, "most nodes on any one", 0, AT(max_sharers),
+	{"max_sharers", FAB_UINT, "most nodes on any segment", 0, AT(max_sharers),
 	 FAB_METRIC_LESS},
 	{"share_mbps", FAB_REAL, "least share of a node", FAB_COL_MBPS, AT(share_mbps),
 	 FAB_METRIC_MORE},
-	{"tightest", FAB_TEXT, "which one has it", 0, AT(tightest)},
+	{"tightest", FAB_TEXT, "segment with the least share", 0, AT(tightest)},
 };
 #undef AT
 const size_t bootplan_segment_n_columns = FAB_COUNT(bootplan_segment_columns);
