@@ -81,10 +81,9 @@ static int solve_size(struct fab_work *w, struct fab_err *err)
 			continue;
 		free(fab_size_encode(&p->exchanged, &layout, 0, p->ppn, &n_encoded));
 		if (n_encoded != bytes)
-			return fab_fail(
-				err, EPROTO,
-				"%zu bytes were written where %llu were counted",
-				n_encoded, (unsigned long long)bytes);
+			return fab_fail(err, EPROTO,
+					"%zu bytes were written where %llu were counted",
+					n_encoded, (unsigned long long)bytes);
 		o->rows[i].verified = true;
 	}
 	for (size_t i = 0; i <= FAB_SIZE_N_OPTS; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --max-faults, --set count: throughput over the number of faults, in drawn sets of them. */
+/* --max-faults, --set count: throughput over the number of faults, in drawn sets. */
 #include <errno.h>
 #include <math.h>
 

@@ -234,8 +234,7 @@ static const struct pattern {
 	 .messages = FAB_MESSAGES_HTSIM},
 	{.form = "trace:PATH",
 	 .summary = "messages of a trace of fabric-sim",
-	 .manual =
-		 "A trace of messages, as fabric-sim(1) reads it.",
+	 .manual = "A trace of messages, as fabric-sim(1) reads it.",
 	 .expected = "the file name is empty",
 	 .argument = PATH,
 	 .messages = FAB_MESSAGES_TRACE},

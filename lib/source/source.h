@@ -28,8 +28,8 @@ struct fab_source_options {
 int fab_source_open(const char *spec, const struct fab_source_options *options,
 		    struct fab_fabric **out, struct fab_err *err) FAB_MUST_CHECK;
 
-/* Kinds of generated fabrics between blanks, or with a kind its keys; "": there is no such
- * kind. On the heap. O(kinds). */
+/* Kinds of generated fabrics between blanks, or with a kind its keys; "": there is no
+ * such kind. On the heap. O(kinds). */
 char *fab_gen_words(const char *kind, size_t len);
 
 /* fab_source_open() of the bytes of a file in memory; `name` begins messages. O(len). */
